@@ -24,6 +24,7 @@ function requestsFor(
     "folder",
     "folder/key.md",
     "chain1.md",
+    "invalid.md",
     "loop.md",
     "up",
     "up/good/SKILL.md",

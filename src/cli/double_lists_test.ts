@@ -4,6 +4,7 @@ import { printedLaunch, serverArgs } from "../../tests/testing/command_line.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
+import { join } from "../fs/paths.ts";
 import type { ClientName } from "../views/clients.ts";
 
 const withLinks = needs("links");

@@ -140,6 +140,14 @@ Deno.test("resources/subscribe and subscriptions/listen refuse unknown URIs", as
   }
 });
 
+Deno.test("subscriptions/listen follows no files for a session that has no such method", async () => {
+  using place = filesPlace();
+  await using wire = await Wire.open(place);
+  const params = { notifications: { resourceSubscriptions: ["skill://none"] } };
+  const { error } = await wire.ask(1, "subscriptions/listen", params);
+  assert.equal(error!.code, -32601);
+});
+
 for (const end of ["the end of its input", "SIGTERM"]) {
   withSignals.test(`subscriptions/listen ends with a result after ${end}`, async () => {
     using place = filesPlace();

@@ -53,6 +53,12 @@ const LINK_TO_NOTHING: DiagnosticDetails = {
   fix: "fix or remove the link",
 };
 
+const LINK_TO_INVALID_NAME: DiagnosticDetails = {
+  rule: "link-broken",
+  reason: "it leads to a file or folder whose name is not valid UTF-8",
+  fix: "rename that, or remove the link",
+};
+
 export const IS_A_DIR: DiagnosticDetails = {
   rule: "not-a-file",
   reason: "it is a folder",
@@ -89,6 +95,7 @@ export function diagnosticOf(error: unknown): DiagnosticDetails {
   if (isOneOf(error, ["PermissionDenied", "EACCES", "EPERM"])) {
     return NO_PERMISSION;
   }
+  if (isOneOf(error, [INVALID_NAME])) return LINK_TO_INVALID_NAME;
   if (isAbsence(error)) return LINK_TO_NOTHING;
   if (!isSystemError(error)) return unexpected(error);
   return {
@@ -107,11 +114,15 @@ function findFix(error: unknown): string {
     : "replace it with a readable file or folder";
 }
 
+/** Matches the first word that can begin a path. Paths must stay on this machine. */
+const PATH = /(?<!\S)\S*["\\/]/;
+
 /** For an error that only a defect of the server can cause. */
 export function unexpected(error: unknown): DiagnosticDetails {
+  const [words = ""] = oneLine(String(error)).split(PATH, 1);
   return {
     rule: "inaccessible",
-    reason: `the server failed (${truncate(oneLine(String(error)), 200)})`,
+    reason: `the server failed (${truncate(words.trimEnd(), 200)})`,
     fix: "report this line to the maintainers of skill-server",
   };
 }
@@ -125,13 +136,16 @@ function isSystemError(error: unknown): error is SystemError {
 
 const OS_ERROR = /^.*?\(os error \d+\)/;
 
-/** Describes an error of the operating system without its path, which must stay on this machine. */
+/** Describes an error of the operating system without its path. */
 function formatSystemError(
   { message, name, code = name }: SystemError,
 ): string {
   const [described = code] = OS_ERROR.exec(message) ?? [];
   return oneLine(described);
 }
+
+/** How Deno fails if a real path is not valid UTF-8. The message has that path. */
+const INVALID_NAME = "InvalidData";
 
 const ABSENCE = [
   "NotFound",
@@ -142,9 +156,10 @@ const ABSENCE = [
   "ELOOP",
   // No name on the disk can be this long.
   "ENAMETOOLONG",
+  INVALID_NAME,
 ];
 
-/** Whether an error means that a path does not exist. */
+/** Whether an error means that a path leads to nothing that the server can name. */
 export function isAbsence(error: unknown): boolean {
   return isOneOf(error, ABSENCE) || isNulInPath(error);
 }

@@ -42,6 +42,7 @@ const CASES: readonly (readonly [
   [new Deno.errors.FilesystemLoop(), "link-broken", "absent"],
   [nodeError("ENOENT"), "link-broken", "absent"],
   [nodeError("ENAMETOOLONG"), "link-broken", "absent"],
+  [new Deno.errors.InvalidData(), "link-broken", "absent"],
   [new Deno.errors.NotCapable(), "permission", "lasting"],
   [new Deno.errors.PermissionDenied(), "permission", "lasting"],
   [nodeError("EACCES"), "permission", "lasting"],
@@ -72,6 +73,20 @@ Deno.test("errors of Deno and of node:fs are told apart by names, codes, and num
 Deno.test("diagnosticOf() advises to download a file that is only in the cloud", () => {
   const { fix } = diagnosticOf(nodeError("EDEADLK"));
   assert.equal(fix, "download it, because it may be only in the cloud");
+});
+
+Deno.test("diagnosticOf() repeats no path of an unexpected error", () => {
+  const cases: [message: string, words: string][] = [
+    ["no such luck", "RangeError: no such luck"],
+    ['cannot read "/home/me/secret" here', "RangeError: cannot read"],
+    ['cannot read "secret\'s" notes', "RangeError: cannot read"],
+    ["/home/me/my secret", "RangeError:"],
+    ["in C:\\Users\\me", "RangeError: in"],
+  ];
+  for (const [message, words] of cases) {
+    const { reason } = diagnosticOf(new RangeError(message));
+    assert.equal(reason, `the server failed (${words})`);
+  }
 });
 
 withNames.test("isAbsence() accepts the errors of the file system for paths that cannot exist", () => {

@@ -22,6 +22,9 @@ export const MAX_WATCHED_DIRS: number = Deno.build.os === "linux" ? 1_200 : 48;
 /** How long to wait for related events after an event, in milliseconds. */
 const DEBOUNCE_MS = 100;
 
+/** How long to wait after the first event, in milliseconds, if others never stop. */
+const MAX_DELAY_MS = 400;
+
 /**
  * How long to wait before reopening a path, in milliseconds. Deno forgets a directory
  * that was moved away only once its watcher is closed and the event loop has turned.
@@ -40,6 +43,8 @@ export class DirWatcher {
   /** Whether the paths must be opened: at first, or if a directory may have been moved away. */
   #isStale = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the first event of the burst happened, in milliseconds. */
+  #start: number | undefined;
   #opening: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
 
@@ -109,8 +114,15 @@ export class DirWatcher {
   }
 
   #schedule(): void {
+    const now = performance.now();
+    this.#start ??= now;
+    // The timer that is running by then fires in time.
+    if (now - this.#start >= MAX_DELAY_MS - DEBOUNCE_MS) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#onEvents(), DEBOUNCE_MS);
+    this.#timer = setTimeout(() => {
+      this.#start = undefined;
+      this.#onEvents();
+    }, DEBOUNCE_MS);
   }
 
   #giveUp({ message }: Error): void {

@@ -50,6 +50,20 @@ Deno.test("DirWatcher calls back once after a burst of changes in a folder", asy
   assert.deepEqual(events.takeAll(), []);
 });
 
+Deno.test("DirWatcher calls back while changes never stop", async () => {
+  using watched = new Watched();
+  const { place } = watched;
+  place.dir("skills");
+  await watched.watch("skills");
+  const writing = setInterval(() => place.file("skills/log", "x"), 10);
+  try {
+    await watched.event();
+    await watched.event();
+  } finally {
+    clearInterval(writing);
+  }
+});
+
 Deno.test("DirWatcher opens the first directories that exist, once", async () => {
   using watched = new Watched();
   const { place } = watched;

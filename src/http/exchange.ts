@@ -18,11 +18,14 @@ const MAX_REQUESTS = 64;
 /** The maximum number of clients that listen for changes at once. */
 export const MAX_LISTENERS = 256;
 
-/** The maximum time for a request and its body, in seconds. */
+/** The maximum time for a request, its body, and the sending of a long answer, in seconds. */
 const MAX_REQUEST_SECONDS = 60;
 
 /** The maximum size of the body of a request, in bytes. */
 const MAX_BODY_SIZE = 1024 * 1024;
+
+/** The size of the pieces of a long answer, in bytes. Sending all in pieces would take longer. */
+const PIECE_SIZE = 64 * 1024;
 
 /** The statuses of errors other than 400, as in the SDK. */
 const STATUSES: Readonly<Record<number, number>> = {
@@ -41,7 +44,10 @@ export class Exchange {
     this.#refusals = refusals;
   }
 
-  /** Answers a request within the limits. A listener counts until its answer begins. */
+  /**
+   * Answers a request within the limits. It counts until its answer begins or, if that is
+   * long, until the client has read it.
+   */
   async respond(request: Request, sender: Sender): Promise<Response> {
     if (this.#handled >= MAX_REQUESTS) {
       const reason = "The server is busy: try again in a second";
@@ -49,6 +55,8 @@ export class Exchange {
       return this.#refusals.refuse(503, reason, sender.name, headers);
     }
     this.#handled++;
+    using slot = new DisposableStack();
+    slot.defer(() => this.#handled--);
     const timeout = new AbortController();
     const late = Promise.withResolvers<Response>();
     const timer = setTimeout(() => {
@@ -57,26 +65,24 @@ export class Exchange {
         `The request timed out after ${MAX_REQUEST_SECONDS} seconds: ask for less, or try again`;
       late.resolve(this.#refusals.refuse(504, reason, sender.name));
     }, MAX_REQUEST_SECONDS * 1_000);
-    try {
-      const answer = this.#answer(request, sender, timeout.signal);
-      return await Promise.race([answer, late.promise]);
-    } finally {
-      // The timer would keep the response in memory.
-      clearTimeout(timer);
-      this.#handled--;
-    }
+    // The timer would keep the response in memory.
+    slot.defer(() => clearTimeout(timer));
+    const answer = this.#answer(request, sender, timeout.signal, slot);
+    return await Promise.race([answer, late.promise]);
   }
 
   /**
    * Answers a listener with a stream, and other requests with JSON.
    *
-   * @param signal Aborted when the time for the request is over, unless it is a listener.
+   * @param signal Aborted when the time for the request is over.
+   * @param slot Moved to a long answer, which disposes of it.
    * @throws {DOMException} If the signal is aborted before the body has arrived.
    */
   async #answer(
     request: Request,
     { name, removal }: Sender,
     signal: AbortSignal,
+    slot: DisposableStack,
   ): Promise<Response> {
     // Nobody gets the response if the client aborted the upload.
     const body = await readRequestBody(request, MAX_BODY_SIZE)
@@ -101,7 +107,7 @@ export class Exchange {
     const response = await this.#mcp
       .fetch(passed, { authInfo, parsedBody: message });
     if (listens && !isJson(response)) return response;
-    const json = await toJson(response);
+    const json = await toJson(response, signal, slot);
     return listens ? await this.#refuseListener(json, name) : json;
   }
 
@@ -138,7 +144,11 @@ function isJson({ headers }: Response): boolean {
  * Reads the SDK's answer to the end, so that the request keeps its slot until then.
  * Clients of earlier revisions get a stream with one event from the SDK.
  */
-async function toJson(response: Response): Promise<Response> {
+async function toJson(
+  response: Response,
+  signal: AbortSignal,
+  slot: DisposableStack,
+): Promise<Response> {
   const { body, status } = response;
   if (body === null) return response;
   const text = await response.text();
@@ -148,5 +158,36 @@ async function toJson(response: Response): Promise<Response> {
     ? JSON.stringify(shortenError(JSON.parse(json)))
     : json;
   const headers = { "content-type": "application/json" };
-  return new Response(shortened, { status, headers });
+  if (shortened.length <= PIECE_SIZE) {
+    return new Response(shortened, { status, headers });
+  }
+  const bytes = new TextEncoder().encode(shortened);
+  // If the answer ends early, this tells the client, and Deno closes the connection.
+  const length = { "content-length": String(bytes.length) };
+  const pieces = inPieces(bytes, signal, slot.move());
+  return new Response(pieces, { status, headers: { ...headers, ...length } });
+}
+
+/** Sends bytes as fast as the client reads them, until the signal is aborted. */
+function inPieces(
+  bytes: Uint8Array,
+  signal: AbortSignal,
+  slot: DisposableStack,
+): ReadableStream<Uint8Array> {
+  let rest = bytes;
+  const end = (controller: ReadableStreamDefaultController) => {
+    controller.close();
+    slot.dispose();
+  };
+  return new ReadableStream({
+    start: (controller) => {
+      signal.onabort = () => end(controller);
+    },
+    pull: (controller) => {
+      controller.enqueue(rest.subarray(0, PIECE_SIZE));
+      rest = rest.subarray(PIECE_SIZE);
+      if (rest.length === 0) end(controller);
+    },
+    cancel: () => slot.dispose(),
+  }, { highWaterMark: 0 });
 }

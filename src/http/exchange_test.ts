@@ -63,6 +63,30 @@ Deno.test("Exchange tells the 65th request when to try again", async () => {
   await Promise.all(handled);
 });
 
+const LONG = "x".repeat(100_000);
+
+/** Sends as many requests as are handled at once, and gives each a long answer. */
+async function sendLong(handler: SlowHandler): Promise<Response[]> {
+  const handled = await handler.send(64, PING);
+  for (const answer of handler.answers.splice(0)) answer(new Response(LONG));
+  return await Promise.all(handled);
+}
+
+Deno.test("Exchange counts a request until a long answer is read or canceled", async () => {
+  const handler = new SlowHandler();
+  const [first, second, ...others] = await sendLong(handler);
+  const reader = first!.body!.getReader();
+  assert.equal((await reader.read()).value!.length, 65_536);
+  assert.equal((await handler.respond(post(PING), {})).status, 503);
+  assert.equal((await reader.read()).value!.length, LONG.length - 65_536);
+  await second!.body!.cancel();
+  const next = await handler.send(2, PING);
+  assert.equal((await handler.respond(post(PING), {})).status, 503);
+  for (const answer of handler.answers) answer(new Response("ok"));
+  await Promise.all(next);
+  for (const response of others) assert.equal(await response.text(), LONG);
+});
+
 /** Returns a request whose body never ends. */
 function postPart(): Request {
   const body = new ReadableStream({
@@ -133,4 +157,25 @@ Deno.test("Exchange ends a request that takes too long", async () => {
   const [late] = await handler.send(1, PING);
   for (const expire of timers.callbacks.values()) expire();
   assert.equal((await late!).status, 504);
+});
+
+Deno.test("Exchange ends a long answer that nobody has read in time", async () => {
+  const handler = new SlowHandler();
+  const { setTimeout } = globalThis;
+  const expire: (() => void)[] = [];
+  using _timers = replaced(globalThis, {
+    setTimeout: ((callback: () => void, delay?: number) => {
+      if (delay !== 60_000) return setTimeout(callback, delay);
+      expire.push(callback);
+    }) as typeof setTimeout,
+  });
+  const late = await sendLong(handler);
+  for (const callback of expire) callback();
+  for (const response of late) {
+    assert.equal(response.headers.get("content-length"), "100000");
+    assert.equal(await response.text(), "");
+  }
+  const [next] = await handler.send(1, PING);
+  handler.answers[0]!(new Response("ok"));
+  assert.equal(await (await next!).text(), "ok");
 });

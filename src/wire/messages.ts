@@ -20,7 +20,7 @@ import { isObject, truncate } from "../text.ts";
 import { sizeOf } from "../views/results.ts";
 import { cleanParams, MAX_VALUES } from "./params.ts";
 
-export const LISTEN = "subscriptions/listen";
+const LISTEN = "subscriptions/listen";
 
 /** The revision that a client names in each request. Earlier ones are negotiated. */
 const MODERN_REVISION = "2026-07-28";

@@ -16,8 +16,8 @@ import { wait } from "../tasks.ts";
 import { isObject, log } from "../text.ts";
 import {
   createErrorResponse,
+  isListener,
   isRequest,
-  LISTEN,
   readMessage,
   requireRevision,
   shortenError,
@@ -69,7 +69,7 @@ class StdioTransport implements Transport {
     if ("method" in message) {
       if (message.method === "notifications/cancelled") {
         this.#settle(message.params?.requestId as RequestId);
-      } else if ("id" in message && message.method !== LISTEN) {
+      } else if (isRequest(message) && !isListener(message)) {
         // The answer to a listener is the end of its notifications.
         this.#unanswered.add(message.id);
       }
@@ -262,8 +262,10 @@ async function prepare(
 }
 
 /** Returns the URIs that a client of 2026-07-28 subscribes to. The SDK does not pass them on. */
-function urisOf({ method, params }: JSONRPCRequest): readonly string[] {
-  const filter = method === LISTEN ? params?.notifications : undefined;
+function urisOf(request: JSONRPCRequest): readonly string[] {
+  const filter = isListener(request)
+    ? request.params?.notifications
+    : undefined;
   const uris = isObject(filter) ? filter.resourceSubscriptions : undefined;
   return Array.isArray(uris)
     ? uris.filter((uri) => typeof uri === "string")

@@ -1,9 +1,11 @@
-// The server on stdio keeps its memory, its open files, and its times within limits.
+// The server under load: its memory, its open files, its times, and clients that do not read.
 import assert from "node:assert/strict";
 import { nextId } from "../testing/client.ts";
+import { filesPlace, Place, skillMd } from "../testing/place.ts";
+import { HttpServer } from "../testing/http.ts";
 import { needs } from "../testing/needs.ts";
-import { Place, skillMd } from "../testing/place.ts";
-import { Wire } from "../testing/server.ts";
+import { message, Wire } from "../testing/server.ts";
+import { eventually } from "../testing/waiting.ts";
 
 const withProc = needs("proc");
 
@@ -71,3 +73,28 @@ function resourcesOf({ process: { pid } }: Wire) {
     files: [...Deno.readDirSync(`/proc/${pid}/fd`)].length,
   };
 }
+
+Deno.test("a client that does not read a long answer counts until it leaves", async () => {
+  using place = filesPlace();
+  for (let i = 0; i < 7; i++) {
+    place.file(`home/.claude/skills/git/${i}.txt`, "é".repeat(500_000));
+  }
+  await using server = await HttpServer.start(place);
+  const ping = () => server.fetch(message(1, "ping"));
+  const read = message(1, "resources/read", { uri: "skill://git/" });
+  const unread: Response[] = [];
+  while (unread.length < 64) unread.push(await server.fetch(read));
+  const refused = await ping();
+  assert.equal(refused.status, 503);
+  await refused.body!.cancel();
+  await unread.pop()!.body!.cancel();
+  await eventually(async () => {
+    const { status, body } = await ping();
+    await body!.cancel();
+    return status === 200;
+  }, "a place for another request");
+  const { result } = await unread.pop()!.json();
+  const texts: string[] = result.contents.map(({ text = "" }) => text);
+  assert.ok(texts.join("").includes("é".repeat(500_000)));
+  for (const { body } of unread) await body!.cancel();
+});

@@ -80,17 +80,29 @@ function addUnusualNames(place: Place): void {
   for (const name of isWindows ? [] : names) {
     place.skill(skills, name, skillMd("n"));
   }
-  if (Deno.build.os === "linux") createInvalidNames(place.dir(skills));
+  if (Deno.build.os === "linux") {
+    createInvalidNames(place.dir(skills), place.dir(`${SECRET}-outside`));
+  }
 }
 
-/** Creates two directories and a link with names that are not valid UTF-8. */
-function createInvalidNames(dir: string): void {
+/**
+ * Creates two directories and a link with names that are not valid UTF-8, and two links to
+ * such a name outside.
+ */
+function createInvalidNames(dir: string, outside: string): void {
   // When decoded, the second name exceeds the maximum length of a file name.
   const names = ["\\377", "\\377".repeat(100), "\\377l"]
     .map((name) => `"$(printf '${name}')"`);
   const [short, long, link] = names;
-  const script = `mkdir ${short} ${long} && ln -s . ${link}`;
-  runSync("sh", "-c", `cd '${dir}' && ${script}`);
+  const target = `'${outside}'/${short}`;
+  const commands = [
+    `cd '${dir}'`,
+    `mkdir ${short} ${long} ${target}`,
+    `ln -s . ${link}`,
+    `ln -s ${target} invalid`,
+    `ln -s ${target} links/invalid.md`,
+  ];
+  runSync("sh", "-c", commands.join(" && "));
 }
 
 function addMaliciousFrontmatter(place: Place): void {

@@ -8,7 +8,7 @@
 import { attempt } from "../../attempt.ts";
 import { isWindows } from "../../fs/paths.ts";
 import { wait } from "../../tasks.ts";
-import { oneLine } from "../../text.ts";
+import { log, oneLine } from "../../text.ts";
 import { MAX_PART_SIZE, sizeInText, takeBytes } from "../../views/results.ts";
 
 /** The time limit for a shell command of a model, in seconds. */
@@ -16,6 +16,12 @@ export const SHELL_TIMEOUT = 60;
 
 /** How long to wait for the output of a process that has ended, in milliseconds. */
 const OUTPUT_GRACE_MS = 500;
+
+/** How often to try to end processes, if the system starts none for that. */
+const END_TRIES = 10;
+
+/** How long to wait before trying again, in milliseconds. */
+const RETRY_MS = 100;
 
 export const ALLOW_SHELL = `--allow-run=${isWindows ? "cmd" : "/bin/sh"}`;
 
@@ -55,14 +61,20 @@ export async function runShellCommand(
   const shell = startShell(command, directory);
   const limit = AbortSignal.timeout(timeout * 1000);
   const stop = AbortSignal.any([signal, limit]);
-  stop.onabort = () => endProcesses(shell.pid);
+  let ending: Promise<void> | undefined;
+  stop.onabort = () => {
+    // At once, because this process may be about to exit.
+    ending = endProcesses(shell.pid);
+    // If no other process could start, this makes room for one.
+    attempt(() => shell.kill("SIGKILL"));
+  };
   const outputs = [shell.stdout, shell.stderr].map(collectOutput);
   const { code } = await shell.status;
   // The process ID may soon belong to another process.
   stop.onabort = null;
   const isLate = limit.aborted;
   // Windows does not list the children of a process that has exited.
-  if (!isWindows) await endProcesses(shell.pid);
+  if (!isWindows) await (ending ?? endProcesses(shell.pid));
   const [stdout, stderr] = await Promise.all(outputs.map((end) => end()));
   const output = `${stdout}\n${stderr}`;
   if (isLate) {
@@ -74,7 +86,8 @@ export async function runShellCommand(
 }
 
 function startShell(command: string, directory: string): Deno.ChildProcess {
-  const line = command.trim();
+  // For sh, a blank at the end can be escaped.
+  const line = isWindows ? command.trim() : command;
   if (isWindows && /[\r\n]/.test(line)) {
     throw new Error(
       "Cannot run the command: cmd runs only one line; join the lines with &&",
@@ -84,16 +97,27 @@ function startShell(command: string, directory: string): Deno.ChildProcess {
     return shellWith(line, directory).spawn();
   } catch (error) {
     const reason = oneLine((error as Error).message);
-    throw new Error(
-      `Cannot run the command: ${reason}; check that the skill's folder still exists`,
-    );
+    throw new Error(`Cannot run the command: ${reason}; ${findFix(reason)}`);
   }
+}
+
+/** How to fix that the shell does not start, by the system's words. For most, Deno has no codes. */
+const FIXES: readonly (readonly [words: RegExp, fix: string])[] = [
+  [/cwd|directory name/, "check that the skill's folder still exists"],
+  [/denied/, "check the permissions of the skill's folder"],
+  [/too long/, "shorten it, or run it in parts"],
+  [/nul byte/, "remove the character NUL from it"],
+];
+
+function findFix(reason: string): string {
+  const [, fix] = FIXES.find(([words]) => words.test(reason)) ?? [];
+  return fix ?? "end other programs, or try again later";
 }
 
 /** Prepares the shell to run a line in a session of its own, which identifies its processes. */
 function shellWith(line: string, cwd: string): Deno.Command {
   return new Deno.Command(findShell()!, {
-    args: isWindows ? ["/d", "/s", "/c", `"${line}"`] : ["-c", line],
+    args: isWindows ? ["/d", "/s", "/c", `"${line}"`] : ["-c", "--", line],
     windowsRawArguments: true,
     cwd,
     stdin: "null",
@@ -125,31 +149,46 @@ function environmentOfCommands(): Pick<
 
 /**
  * Ends the processes that a shell started: its session or, without /proc, its process
- * group. Can be called more than once.
+ * group. If that fails, it is logged.
  */
 async function endProcesses(pid: number): Promise<void> {
   // PATH may contain programs of the project, a closed pipe must not stop the shell, and
-  // the search is repeated because processes can start others meanwhile.
+  // it must start no process, because there may be room for none. The search is repeated
+  // because processes can start others meanwhile.
   const line = isWindows
     ? `"%SystemRoot%\\System32\\taskkill.exe" /T /F /PID ${pid}`
     : `exec >/dev/null 2>&1; PATH=/usr/bin:/bin
+kill -s KILL -- "-${pid}"
 for pass in 1 2 3 4 5 6 7 8 9; do
-  found=$(cat /proc/[0-9]*/stat |
-    sed -n "s/^\\([0-9]*\\) (.*) [^ZX] [0-9]* [0-9]* ${pid} .*/\\1/p")
+  found=
+  for file in /proc/[0-9]*/stat; do
+    read -r line <$file || continue
+    set -- \${line##*) }
+    case $1$4 in [!ZX]${pid}) found="$found \${line%% *}" ;; esac
+  done
   [ "$found" ] || break
   kill -s KILL $found
-done
-kill -s KILL -- "-${pid}"`;
+done`;
   const ending = shellWith(line, "/");
-  // On Windows, it does not survive this process, which may be about to exit.
-  if (isWindows) ending.outputSync();
-  else await ending.output();
+  for (let tries = 0; tries < END_TRIES; tries++) {
+    try {
+      // On Windows, it does not survive this process.
+      if (isWindows) ending.outputSync();
+      else await ending.output();
+      return;
+    } catch {
+      await wait(RETRY_MS);
+    }
+  }
+  log(
+    `Cannot end what a command started: the system starts no more; end the processes of session ${pid}`,
+  );
 }
 
 /**
  * Collects stdout or stderr of a process, up to {@linkcode MAX_PART_SIZE}. The returned
- * function waits only briefly for its end, because a process that is still running may
- * keep the pipe open.
+ * function waits only briefly for its end, and then closes the pipe, which a process that
+ * is still running may keep open.
  */
 function collectOutput(stream: Deno.ChildProcess["stdout"]) {
   let text = "";
@@ -161,10 +200,13 @@ function collectOutput(stream: Deno.ChildProcess["stdout"]) {
     size += sizeInText(kept);
     omitted += part.length - kept.length;
   };
+  const stop = new AbortController();
   const reading = stream.pipeThrough(new TextDecoderStream())
-    .pipeTo(new WritableStream({ write }));
+    .pipeTo(new WritableStream({ write }), { signal: stop.signal })
+    .catch(() => {});
   return async () => {
     await wait(OUTPUT_GRACE_MS, reading);
+    stop.abort();
     return omitted > 0 ? `${text}\n[${omitted} characters omitted]` : text;
   };
 }

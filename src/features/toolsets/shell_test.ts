@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { Session } from "../../../tests/testing/client.ts";
 import { flagsWith } from "../../../tests/testing/environment.ts";
+import { replaced } from "../../../tests/testing/fakes.ts";
 import { needs } from "../../../tests/testing/needs.ts";
 import { filesPlace, Place } from "../../../tests/testing/place.ts";
 import { message, Wire } from "../../../tests/testing/server.ts";
@@ -93,6 +94,9 @@ withProc.test("runShellCommand() returns 400,000 bytes of each stream, and the e
   const cases = [
     ["exit 3", "\n\n[exit code 3]"],
     ["cat", "\n"],
+    ["printf %s end\\ ", "end \n"],
+    ["-x 2>/dev/null", "\n\n[exit code 127]"],
+    ["+x 2>/dev/null", "\n\n[exit code 127]"],
     ["no-such-command 2>/dev/null", "\n\n[exit code 127]"],
     [
       "printf a; yes 😀 | head -n 200000 | tr -d '\\n'",
@@ -111,6 +115,54 @@ withProc.test("runShellCommand() returns 400,000 bytes of each stream, and the e
     const result = await runIn(place.path, command);
     assert.deepEqual(result, { text: expected, isError: false });
   }
+});
+
+withSh.test("runShellCommand() says how to fix that no shell starts", async () => {
+  using place = new Place();
+  const long = `: ${"x".repeat(4 * 1024 * 1024)}`;
+  const cases = [
+    [join(place.path, "gone"), "", /; check that the skill's folder still/],
+    [place.path, long, /too long.*; shorten it, or run it in parts$/],
+    [place.path, "echo \0", /; remove the character NUL from it$/],
+  ] as const;
+  for (const [directory, command, message] of cases) {
+    await assert.rejects(runIn(directory, command), { message });
+  }
+  using _deno = replaced(Deno, { Command: Full });
+  const message = /; end other programs, or try again later$/;
+  await assert.rejects(runIn(place.path, ""), { message });
+});
+
+/** A command for which the system has no room. */
+class Full extends Deno.Command {
+  override spawn(): never {
+    throw new Deno.errors.WouldBlock("Failed to spawn '/bin/sh'");
+  }
+
+  override output(): never {
+    this.spawn();
+  }
+}
+
+withProc.test("runShellCommand() stops a command also if no other process can start", async () => {
+  using place = new Place();
+  const stop = new AbortController();
+  const options = { directory: place.path, timeout: 10, signal: stop.signal };
+  const running = runShellCommand("echo $$ > pid; exec sleep 100", options);
+  const pid = await waitForPid(join(place.path, "pid"));
+  using _deno = replaced(Deno, { Command: Full });
+  stop.abort();
+  await running;
+  assert.ok(!isRunning(pid));
+});
+
+withProc.test("runShellCommand() closes the output of a process that left", async () => {
+  using place = new Place();
+  const command =
+    "setsid sh -c 'echo $$ > pid; exec yes' & until [ -s pid ]; do sleep 0.01; done";
+  await runIn(place.path, command);
+  const pid = await waitForPid(join(place.path, "pid"));
+  await waitForExit(pid, "the end of its output");
 });
 
 /** Commands that start processes in the shell's session, some in a group of their own. */
