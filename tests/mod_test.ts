@@ -101,10 +101,12 @@ Deno.test("scanSkillRoots() sorts no names of files", async () => {
       return "x.md";
     },
   };
+  const dir = place.dir("skills");
   using _ = replaced(Deno, {
-    readDirSync: (path: string | URL) => [...readDirSync(path), file].values(),
+    readDirSync: (path: string | URL) =>
+      path === dir ? [...readDirSync(path), file].values() : readDirSync(path),
   });
-  const { skills } = await scanSkillRoots([root(place.dir("skills"))]);
+  const { skills } = await scanSkillRoots([root(dir)]);
   assert.deepEqual([[...skills.keys()], names], [["a"], 0]);
 });
 
