@@ -322,13 +322,20 @@ interface Scan {
   readonly catalog: SkillCatalog;
 }
 
+/** What is known of skills inside skills, which no scan reads. */
+interface InnerSkills {
+  /** By their real directories. */
+  readonly known: Map<string, KnownSkillMd>;
+  /** How long it took since the last scan to read those of a project, in milliseconds. */
+  projectTime: number;
+}
+
 interface ScanInput {
   readonly roots: readonly SkillRoot[];
   readonly project: Project;
   readonly policy: Policy;
   readonly maxFileSize: number | undefined;
-  /** What was read of skills inside skills, by their real directories. */
-  readonly inside: Map<string, KnownSkillMd>;
+  readonly inner: InnerSkills;
   readonly advice: Advice | undefined;
   /** The diagnostics of the options and the policy. */
   readonly diagnostics: readonly Diagnostic[];
@@ -827,7 +834,7 @@ function locateSkillMd(
 
 // ---- Decide ------------------------------------------------------------------------
 
-type DecideOptions = ReadOptions & Pick<ScanInput, "policy" | "inside">;
+type DecideOptions = ReadOptions & Pick<ScanInput, "policy" | "inner">;
 
 /** Decides on the scope, the state, and the visibility of each skill. */
 function decide(
@@ -837,6 +844,7 @@ function decide(
   const judged = new Map(
     loaded.map((it) => [it.realDir, { ...it, ...judge(it, options) }]),
   );
+  options.inner.projectTime = 0;
   const hidden = createHiddenDirs(judged, options);
   return new Map(
     judged.entries().map(([realDir, it]) => {
@@ -853,63 +861,76 @@ type Judged = Pick<Decided, "realDir" | "skillMd"> & {
   readonly candidates: readonly Candidate[];
 };
 
-/** Decides on a skill by its own path and frontmatter. */
+/**
+ * Decides on a skill by its own path and frontmatter.
+ *
+ * @param outer The skill around it, if it is no skill by itself.
+ */
 function judge(
   judged: Judged,
   { policy, project }: Pick<DecideOptions, "policy" | "project">,
+  outer?: Decided,
 ): Decision {
   const scope = project.scopeOf(judged.realDir);
-  const decision = policy.decide(subjectOf({ ...judged, scope }));
+  const subject = subjectOf({ ...judged, scope });
+  const decision = policy.decide(subject, outer && subjectOf(outer));
   const byFlag = judged.skillMd?.isHiddenFromModel ? "model" : "nobody";
   const hiddenFrom = strictest(STATES[decision.state].hiddenFrom, byFlag);
   return { scope, ...decision, hiddenFrom };
 }
 
-/**
- * Returns what decides from whom directories are hidden. It reads the skills inside skills,
- * which the scan does not, for a limited time if they are a project's.
- */
+/** Returns what decides from whom directories are hidden. */
 function createHiddenDirs(
   decided: DecidedDirs,
   options: DecideOptions,
 ): HiddenDirs {
-  let projectTime = 0;
   return new HiddenDirs((dir) => {
     const known = decided.get(dir);
-    if (known !== undefined) return hidingOf(known, known);
-    const isInSkill = withDirsAbove(dir).some((it) => decided.has(it));
-    if (!isInSkill) return "nobody";
-    const start = Date.now();
-    const mayParse = projectTime <= MAX_PROJECT_MS;
-    const hiding = judgeInside(dir, { ...options, mayParse });
-    const isOfProject = options.project.scopeOf(dir) === "project";
-    if (isOfProject) projectTime += Date.now() - start;
-    return hiding;
+    return known === undefined
+      ? findInnerHiding(dir, decided, options)
+      : hidingOf(known, known);
   });
 }
 
-/** Reads and judges the skill inside another one in a directory, if there is one. */
-function judgeInside(
+/** How many skills inside skills are remembered. */
+const MAX_INNER = 2_000;
+
+/** Reads the `SKILL.md` of a directory in which the scan saw none, and judges by it. */
+function findInnerHiding(
   dir: string,
-  options: DecideOptions & LoadOptions,
+  decided: DecidedDirs,
+  options: DecideOptions,
 ): SkillHiding {
-  const { inside } = options;
+  const { project, inner } = options;
   try {
     const file = findSkillFile(dir);
     if (file === undefined) return "nobody";
-    const found = load({ dir, realDir: dir, file }, inside.get(dir), options);
+    const start = Date.now();
+    const isOfProject = project.scopeOf(dir) === "project";
+    const mayParse = !isOfProject || inner.projectTime <= MAX_PROJECT_MS;
+    const found = load({ dir, realDir: dir, file }, inner.known.get(dir), {
+      ...options,
+      mayParse,
+    });
+    if (isOfProject) inner.projectTime += Date.now() - start;
     if (found === "waiting") return "everyone";
-    if (inside.size >= MAX_INSIDE) inside.clear();
-    if (found.skillMd !== undefined) inside.set(dir, found.skillMd);
+    if (inner.known.size >= MAX_INNER) inner.known.clear();
+    if (found.skillMd) inner.known.set(dir, withoutContent(found.skillMd));
+    const outer = withDirsAbove(dir).find((it) => decided.has(it)) ?? "";
     const judged = { realDir: dir, candidates: [], ...found };
-    return hidingOf(judged, judge(judged, options));
-  } catch {
-    return "everyone";
+    return hidingOf(found, judge(judged, options, decided.get(outer)));
+  } catch (error) {
+    // What Deno may not read hides nothing below it.
+    return isTemporary(error) ? "everyone" : "nobody";
   }
 }
 
-/** How many skills inside skills are remembered. */
-const MAX_INSIDE = 10_000;
+/** Leaves out what takes memory, of which there can be a thousand times as much as of names. */
+function withoutContent(skillMd: KnownSkillMd): KnownSkillMd {
+  if (skillMd.frontmatter === undefined) return skillMd;
+  const { name } = skillMd;
+  return { ...skillMd, frontmatter: { name, description: "" }, excerpt: "" };
+}
 
 /** Returns from whom the files of a skill are hidden where it is inside another one. */
 function hidingOf(
@@ -1132,7 +1153,7 @@ export class SkillRegistry {
   #deepScan: { start: number; scanned: Promise<Scan> } | undefined;
   /** The digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
-  readonly #inside: ScanInput["inside"] = new Map();
+  readonly #inner: InnerSkills = { known: new Map(), projectTime: 0 };
   #last: Scan | undefined;
   #catalog = EMPTY_CATALOG;
   #scanStart = -Infinity;
@@ -1275,7 +1296,7 @@ export class SkillRegistry {
       project: this.#last.project,
       policy: this.#policy,
       maxFileSize: this.#options.maxFileSize,
-      inside: this.#inside,
+      inner: this.#inner,
     });
   }
 
@@ -1318,7 +1339,7 @@ export class SkillRegistry {
         project: this.#last!.project,
         policy: this.#policy,
         maxFileSize: this.#options.maxFileSize,
-        inside: this.#inside,
+        inner: this.#inner,
         advice: this.#options.advice,
         diagnostics: [],
         revision: 0,
@@ -1331,8 +1352,14 @@ export class SkillRegistry {
 
   /** @ignore Lists the policy rules that matched nothing in the last scan. */
   listUnusedRules(): Diagnostic[] {
-    const decided = [...this.#last?.decided.values() ?? []];
-    return this.#policy.listUnused(decided.map(subjectOf));
+    if (this.#last === undefined) return [];
+    const { decided, project } = this.#last;
+    const inner = this.#inner.known.entries().map(([realDir, skillMd]) => {
+      const scope = project.scopeOf(realDir);
+      return subjectOf({ realDir, candidates: [], skillMd, scope });
+    });
+    return this.#policy
+      .listUnused([...decided.values().map(subjectOf), ...inner]);
   }
 
   /**
@@ -1389,7 +1416,7 @@ export class SkillRegistry {
       project,
       policy: this.#policy,
       maxFileSize,
-      inside: this.#inside,
+      inner: this.#inner,
       advice,
       diagnostics: [
         ...policyDiagnostics,

@@ -124,9 +124,16 @@ export class Policy {
     return (this.#rules ?? []).flatMap(({ named }) => named);
   }
 
-  /** Decides on a skill: the strictest state of its paths applies. */
-  decide(subject: PolicySubject): PolicyDecision {
-    const rules = this.#rules ?? [];
+  /**
+   * Decides on a skill: the strictest state of its paths applies.
+   *
+   * @param outer The skill around it, if any. Rules that match both decide on that one.
+   */
+  decide(subject: PolicySubject, outer?: PolicySubject): PolicyDecision {
+    const around = outer === undefined ? [] : listingsOf(outer);
+    const rules = (this.#rules ?? []).filter((rule) =>
+      !around.some((listing) => isMatch(rule, listing))
+    );
     if (rules.length === 0) return DEFAULT_DECISION;
     const decisions = listingsOf(subject)
       .map((listing) => decideOn(listing, rules))

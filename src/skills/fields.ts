@@ -48,8 +48,6 @@ export interface RefusedField extends Field {
 export interface ReadFields {
   readonly values: Values;
   readonly refused: readonly RefusedField[];
-  /** Whether the parser refuses the whole, or reads no fields in it. */
-  readonly isRefused: boolean;
 }
 
 /** @throws {SyntaxError} If the YAML is malformed. The message has a line. */
@@ -63,20 +61,18 @@ export function parseYaml(
 /** Reads the fields, and lists those that are not read as they are written. */
 export function readFields(yaml: string): ReadFields {
   const whole = attempt(() => parseYaml(yaml) ?? {});
-  const isRefused = !isObject(whole);
-  const { values, refused } = isRefused
-    ? readOneByOne(yaml)
-    : { values: whole, refused: [] };
+  const { values, refused } = isObject(whole)
+    ? { values: whole, refused: [] }
+    : readOneByOne(yaml);
   const written = readAsWritten(values, yaml);
   return {
     values: { ...values, ...Object.fromEntries(written.map(toEntry)) },
     refused: [...refused, ...written],
-    isRefused,
   };
 }
 
 /** Reads each field by itself. Of fields with the same key, the first one counts. */
-function readOneByOne(yaml: string): Omit<ReadFields, "isRefused"> {
+function readOneByOne(yaml: string): ReadFields {
   const values = new Map<string, unknown>();
   const hasConflict = findConflict(yaml) !== undefined;
   const refused: RefusedField[] = hasConflict ? listFields(yaml) : [];

@@ -18,7 +18,6 @@ Deno.test("readFields() changes nothing that the parser accepts", () => {
     assert.deepEqual(readFields(yaml), {
       values: parseYaml(yaml),
       refused: [],
-      isRefused: false,
     });
   }
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SkillRegistry } from "../../mod.ts";
+import { SkillRegistry, type Viewer } from "../../mod.ts";
 import { diskError, DiskSpy } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { Place, skillMd } from "../../tests/testing/place.ts";
@@ -50,6 +50,45 @@ Deno.test("the files of a nested skill are hidden while its SKILL.md cannot be r
   assert.equal((await read()).text, "notes");
 });
 
+Deno.test("a policy hides a nested skill by rules that do not match the outer one", async () => {
+  using place = new Place();
+  place.skill("skills", "outer");
+  place.skill("skills/outer", "template");
+  place.skill("skills/outer", "secret");
+  const rules = [
+    { state: "off" },
+    { skill: "outer", state: "on" },
+    { skill: "secret", state: "off" },
+    { skill: "sekret", state: "off" },
+  ] as const;
+  const skills = root(place.dir("skills"));
+  using registry = new SkillRegistry([skills], { policy: { rules } });
+  await registry.refresh();
+  const { files } = await registry.listFiles(registry.find("outer")!);
+  const paths = files.map(({ path }) => path);
+  assert.deepEqual(paths, ["SKILL.md", "template/SKILL.md"]);
+  const reasons = registry.listUnusedRules().map(({ reason }) => reason);
+  assert.deepEqual(reasons, ["rules[3] matches no skill"]);
+});
+
+withLinks.test("a link into a trusted folder leads to no hidden skill that no scan has read", async () => {
+  using place = new Place();
+  const flagged = withFlag("---\nname: hidden\ndescription: x\n");
+  place.file("trusted/hidden/SKILL.md", flagged);
+  place.file("trusted/hidden/notes.md", "notes");
+  place.skill("skills", "outer");
+  place.link("../../trusted/hidden", "skills/outer/link");
+  using registry = new SkillRegistry([root(place.dir("skills"))], {
+    trustLinks: [join(place.path, "trusted")],
+  });
+  await registry.refresh();
+  const skill = registry.find("outer")!;
+  const read = (viewer: Viewer) =>
+    registry.readFile(skill, "link/notes.md", viewer);
+  assert.equal((await read("host")).text, "notes");
+  await assert.rejects(read("model"), /the skill serves no such file/);
+});
+
 Deno.test("a flag in a nested SKILL.md hides its files at once", async () => {
   using place = new Place();
   place.skill("skills", "outer");
@@ -77,13 +116,14 @@ const withFlag = (start: string) =>
 const NESTED: readonly [content: string | Uint8Array, isServed: boolean][] = [
   ["Only a file\n", true],
   ["---\nname: inner\n---\n", true],
+  ["---\nname: {{name}}\ndescription: Use when: x\n---\n", true],
   [withFlag("---\nname: inner\nname: again\n"), false],
   [withFlag("---\nname: inner\n  description: x\n"), false],
   [withFlag(`---\n${"#".repeat(16 * 1024)}\n`), false],
   [new Uint8Array([0xff]), false],
 ];
 
-Deno.test("a skill serves a nested SKILL.md unless its flags are unknown", async () => {
+Deno.test("a skill serves a nested SKILL.md unless it may have a flag", async () => {
   for (const [content, isServed] of NESTED) {
     using place = new Place();
     place.skill("skills", "outer");
@@ -92,7 +132,8 @@ Deno.test("a skill serves a nested SKILL.md unless its flags are unknown", async
       const skills = root(place.dir("skills"), { recursive });
       using registry = new SkillRegistry([skills], { log: () => {} });
       await registry.refresh();
-      const { files } = await registry.listFiles(registry.find("outer")!);
+      const { files } = await registry
+        .listFiles(registry.find("outer")!, { viewer: "model" });
       const isListed = files.some(({ path }) => path === "inner/SKILL.md");
       assert.equal(isListed, isServed, String(content).slice(0, 40));
     }

@@ -29,8 +29,8 @@ const MAX_SERVED_NAME_LENGTH = 200;
 
 interface Flags {
   /**
-   * Whether flags may be where none can be read for sure: the parser refuses the
-   * frontmatter, or it has no end in the head, or the file is not UTF-8.
+   * Whether flags may be where none can be read: the frontmatter has no end in the head,
+   * or the file is not UTF-8.
    */
   readonly hasUnknownFlags: boolean;
   readonly isHiddenFromModel: boolean;
@@ -102,7 +102,7 @@ export function readSkillMd(bytes: Uint8Array): SkillMd {
   const end = encoder.encode(frontmatter).length;
   const yaml = findYaml(decoder.decode(bytes.subarray(0, end)))!;
   const read = readFields(yaml);
-  const flags = { ...readFlags(read), hasUnknownFlags: read.isRefused };
+  const flags = { ...readFlags(read), hasUnknownFlags: false };
   const refusal = findRefusal(read, yaml);
   if (refusal) return { ...skip(refusal, frontmatter), ...flags };
   const { values, refused: [refused] } = read;
