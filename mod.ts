@@ -41,9 +41,7 @@
 
 import type {
   McpRequestContext,
-  RequestId,
   Server,
-  ServerEventBus,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
 import { type Advice, type Diagnostic, withAdvice } from "./src/diagnostics.ts";
@@ -80,7 +78,7 @@ import {
 import { DirWatcher, MAX_WATCHED_DIRS, PathPoller } from "./src/fs/watch.ts";
 import { profileFor } from "./src/views/clients.ts";
 import type { SkillToolOptions, ToolOptions } from "./src/views/options.ts";
-import { sourceFor } from "./src/features/markdown_only.ts";
+import { withServedFiles } from "./src/features/markdown_only.ts";
 import { SubscribedFiles } from "./src/features/subscriptions.ts";
 import { callTool, toTool } from "./src/features/tools.ts";
 import { listTools, type SkillTool } from "./src/features/toolsets/toolsets.ts";
@@ -112,7 +110,7 @@ import {
 import {
   byScope,
   confinementOf,
-  decideOnSymlink,
+  followSymlink,
   Project,
 } from "./src/skills/project.ts";
 import {
@@ -161,10 +159,17 @@ import type {
   SkippedSkill,
   Viewer,
 } from "./src/skills/types.ts";
-import { HiddenDirs, isOff, sees, strictest } from "./src/skills/visibility.ts";
+import {
+  decideOnce,
+  type HidingIn,
+  isOff,
+  sees,
+  strictest,
+} from "./src/skills/visibility.ts";
 import { inTurns, SharedTask } from "./src/tasks.ts";
 import { withoutInvisible } from "./src/invisible.ts";
 import { isObject, log, truncateCharacters } from "./src/text.ts";
+import type { SkillService } from "./src/wire/server.ts";
 
 export { RULES } from "./src/diagnostics.ts";
 export { SkillFileError } from "./src/fs/errors.ts";
@@ -173,6 +178,7 @@ export { parseSkillMd } from "./src/skills/skill_md.ts";
 export { parseSkillUri, skillUri } from "./src/skills/names.ts";
 export { resolveSkillRoots } from "./src/skills/roots.ts";
 export type * from "./src/skills/types.ts";
+export type { SkillService } from "./src/wire/server.ts";
 
 /**
  * Scans the roots for skills, once.
@@ -223,8 +229,7 @@ export async function checkSkills(
       ...settings,
       options: { ...settings.options, advice: undefined, ...options },
     },
-    ({ roots, options }, rest) =>
-      new SkillRegistry(roots, { ...options, ...rest }),
+    (roots, options) => new SkillRegistry(roots, options),
   );
   return diagnostics;
 }
@@ -236,8 +241,8 @@ export async function checkSkills(
 //   decide   loaded      → decided: with scope, state, and visibility
 //   name     decided     → the catalog, in which each name loads one skill
 //
-// Each step is a function of its arguments and the disk. The first two also take the
-// results of the last scan.
+// Each step is a function of its arguments and the disk. The first three also take what
+// earlier scans have found.
 
 /** A directory with a `SKILL.md`. */
 interface FoundDir {
@@ -286,13 +291,11 @@ interface LoadedFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-type Candidates = readonly [first: Candidate, ...others: Candidate[]];
-
 /** A real directory with a `SKILL.md`. */
 interface Loaded extends LoadedFile {
   readonly realDir: string;
   /** The roots' paths to it, in their order. */
-  readonly candidates: Candidates;
+  readonly candidates: readonly [first: Candidate, ...others: Candidate[]];
 }
 
 /** The decisions of the policy and the frontmatter on a real directory, and its scope. */
@@ -382,9 +385,8 @@ interface Visit {
   readonly reports: SkillRootReport[];
 }
 
-/** How many directories and symlinks a visit may enter. */
+/** How many more directories and symlinks a visit may enter. */
 interface DirBudget {
-  readonly limit: number;
   left: number;
 }
 
@@ -418,7 +420,7 @@ async function visit(
 ): Promise<Visit> {
   const realRoots = new Set(project.resolveAll(roots.map(({ path }) => path)));
   // The roots of the project share a budget.
-  const projectBudget = dirBudget(MAX_DIRS.project);
+  const projectBudget = { left: MAX_DIRS.project };
   const visits: Visit[] = [];
   for (const root of roots) {
     const context = {
@@ -428,7 +430,7 @@ async function visit(
       project,
       budget: root.scope === "project"
         ? projectBudget
-        : dirBudget(MAX_DIRS.global),
+        : { left: MAX_DIRS.global },
       last: last.filter((it) => it.root === root),
     };
     // An unexpected error costs its root, but no other.
@@ -442,10 +444,6 @@ async function visit(
     diagnostics: visits.flatMap((it) => it.diagnostics),
     reports: visits.flatMap((it) => it.reports),
   };
-}
-
-function dirBudget(limit: number): DirBudget {
-  return { limit, left: limit };
 }
 
 /** A root, and the context of its visit. */
@@ -468,8 +466,8 @@ interface RootContext {
 async function visitRoot(context: RootContext): Promise<Visit> {
   const { root, project, budget } = context;
   const realPath = enterRoot(root, project);
-  const result = emptyVisit();
-  const { candidates, diagnostics } = result;
+  const candidates: Candidate[] = [];
+  const diagnostics: Diagnostic[] = [];
   const searched = new Map<string, EnteredDir>();
   const queue: Dir[] = [{
     dir: root.path,
@@ -489,57 +487,43 @@ async function visitRoot(context: RootContext): Promise<Visit> {
       if (file) candidates.push({ dir, realDir, root, depth, file });
       if (isSearched(found, context) && !searched.has(realDir)) {
         searched.set(realDir, found);
-        if (!append(listDirs(found, root), queue, budget)) isCut = true;
+        const dirs = listDirs(found, root);
+        isCut ||= dirs.length > budget.left;
+        for (const inner of dirs.slice(0, budget.left)) queue.push(inner);
+        budget.left -= Math.min(dirs.length, budget.left);
       }
     } catch (error) {
       if (depth === 0) status = "skipped";
       if (isWorthReporting(error, entry, root)) {
         diagnostics.push({ ...diagnosticOf(error), file: dir });
       }
-      const lost = isTemporary(error) ? listLost(dir, result, context) : [];
+      const lost = isTemporary(error) ? listLost(dir, candidates, context) : [];
       for (const candidate of lost) candidates.push(candidate);
     }
   }
   if (isCut) {
-    diagnostics.push({ ...tooManyDirs(budget.limit), file: root.path });
+    const limit = MAX_DIRS[root.scope];
+    diagnostics.push({ ...tooManyDirs(limit), file: root.path });
   }
   const report = { ...reportOn(root, realPath, project), realPath, status };
-  return { ...result, searched: [...searched.values()], reports: [report] };
-}
-
-function emptyVisit(): Visit {
   return {
-    searched: [],
-    candidates: [],
-    diagnostics: [],
-    reports: [],
+    searched: [...searched.values()],
+    candidates,
+    diagnostics,
+    reports: [report],
   };
 }
 
 /** Lists the last candidates at or below a directory that cannot be read for a time. */
 function listLost(
   dir: string,
-  { candidates }: Visit,
+  candidates: readonly Candidate[],
   { last }: RootContext,
 ): Candidate[] {
   const isFound = candidates.some((it) => it.dir === dir);
   return last.filter((it) =>
     isAtOrBelow(it.dir, dir) && !(isFound && it.dir === dir)
   );
-}
-
-/** Appends directories to the queue, and returns whether the budget allowed for all. */
-function append(
-  dirs: readonly Dir[],
-  queue: Dir[],
-  budget: DirBudget,
-): boolean {
-  for (const dir of dirs) {
-    if (budget.left === 0) return false;
-    budget.left--;
-    queue.push(dir);
-  }
-  return true;
 }
 
 /** @throws {Error} If the root is missing, is a file, or is a symlink out of the project. */
@@ -573,17 +557,16 @@ function skipRoot(
   const { path, mustExist = false } = root;
   const location = locationOf(path);
   const isMissing = isAbsence(error) && !isThere(path);
-  const report = reportOn(root, location, project);
   const status = isMissing ? "missing" : "skipped";
   const reason = isMissing
     ? new SkillFileError(path, rootIsMissing(path))
     : error;
   const diagnostic = { ...diagnosticOf(reason), file: path };
   return {
-    ...emptyVisit(),
+    searched: [],
     candidates: isTemporary(error) ? [...last] : [],
     diagnostics: isMissing && !mustExist ? [] : [diagnostic],
-    reports: [{ ...report, status }],
+    reports: [{ ...reportOn(root, location, project), status }],
   };
 }
 
@@ -597,16 +580,10 @@ function enterDir(
   { root, project, confinement }: RootContext,
 ): EnteredDir | undefined {
   const { dir, location, isSymlink, depth, outer } = entry;
-  let realDir = location;
-  if (isSymlink) {
-    const rules = { project, outer, confinement };
-    const decision = decideOnSymlink(dir, rules);
-    if (decision.kind === "ignore") return undefined;
-    if (decision.kind === "refuse") {
-      throw new SkillFileError(dir, decision.diagnostic);
-    }
-    realDir = decision.realPath;
-  }
+  const realDir = isSymlink
+    ? followSymlink(dir, { project, outer, confinement })
+    : location;
+  if (realDir === undefined) return undefined;
   const includesItself = root.includesItself ?? root.recursive ?? false;
   const mayBeSkill = depth > 0 || includesItself;
   const file = mayBeSkill ? findSkillFile(dir) : undefined;
@@ -688,11 +665,6 @@ interface LoadOptions extends ReadOptions {
   readonly mayParse: boolean;
 }
 
-interface ReadResult {
-  readonly loaded: readonly Loaded[];
-  readonly diagnostics: readonly Diagnostic[];
-}
-
 /**
  * Reads the `SKILL.md` of each real directory.
  *
@@ -702,14 +674,14 @@ async function read(
   candidates: readonly Candidate[],
   last: DecidedDirs,
   options: ReadOptions,
-): Promise<ReadResult> {
+): Promise<{ loaded: Loaded[]; diagnostics: Diagnostic[] }> {
   const byRealDir = Map.groupBy(candidates, ({ realDir }) => realDir);
   const loaded: Loaded[] = [];
   const slowRoots = new Set<SkillRoot>();
   let projectTime = 0;
   for await (const [realDir, candidates] of inTurns(byRealDir)) {
-    if (!isNonEmpty(candidates)) continue;
-    const [first] = candidates;
+    const [first, ...others] = candidates;
+    if (first === undefined) continue;
     const { root } = first;
     const isOfProject = root.scope === "project";
     const mayParse = !isOfProject || projectTime <= MAX_PROJECT_MS;
@@ -718,19 +690,13 @@ async function read(
     const found = load(first, skillMd, { ...options, mayParse });
     if (isOfProject) projectTime += Date.now() - start;
     if (found === "waiting") slowRoots.add(root);
-    else loaded.push({ realDir, candidates, ...found });
+    else loaded.push({ realDir, candidates: [first, ...others], ...found });
   }
   const diagnostics = Array.from(slowRoots, ({ path: file }) => ({
     ...PROJECT_IS_SLOW,
     file,
   }));
   return { loaded, diagnostics };
-}
-
-function isNonEmpty(
-  candidates: readonly Candidate[],
-): candidates is Candidates {
-  return candidates.length > 0;
 }
 
 /** Loads a `SKILL.md`, or leaves that to the next scan. */
@@ -761,18 +727,18 @@ const buffer = new Uint8Array(HEAD_SIZE);
  * @throws {Error} If the file is outside its skill, not a regular file, or unreadable.
  */
 function readFound(
-  { realDir, file: found }: FoundDir,
+  { realDir, file }: FoundDir,
   last: KnownSkillMd | undefined,
   { project, maxFileSize, mayParse }: LoadOptions,
 ): KnownSkillMd | "waiting" {
-  const file = locateSkillMd(found, realDir, project);
-  const { realPath, status } = file;
+  const located = locateSkillMd(file, realDir, project);
+  const { realPath, status } = located;
   const version = versionOf(status);
   const hasLastVersion = last?.realPath === realPath &&
     last.version === version;
   if (hasLastVersion && last.digest === undefined) return last;
-  const bytes = readLocated(file, { maxFileSize, buffer });
-  const read = {
+  const bytes = readLocated(located, { maxFileSize, buffer });
+  const readVersion = {
     realPath,
     modified: status.mtime?.getTime() ?? 0,
     version,
@@ -782,11 +748,14 @@ function readFound(
     unfinished: undefined,
   };
   const hasLastContent = last?.digest !== undefined &&
-    last.digest === (read.digest ?? sha256(bytes));
-  if (hasLastContent) return { ...(last.unfinished?.before ?? last), ...read };
+    last.digest === (readVersion.digest ?? sha256(bytes));
+  if (hasLastContent) {
+    return { ...(last.unfinished?.before ?? last), ...readVersion };
+  }
   if (!mayParse) return "waiting";
   const skillMd = readSkillMd(bytes);
-  return keepWhileWritten(skillMd, version, last) ?? { ...skillMd, ...read };
+  return keepWhileWritten(skillMd, version, last) ??
+    { ...skillMd, ...readVersion };
 }
 
 /**
@@ -845,12 +814,12 @@ function decide(
     loaded.map((it) => [it.realDir, { ...it, ...judge(it, options) }]),
   );
   options.inner.projectTime = 0;
-  const hidden = createHiddenDirs(judged, options);
+  const hidingIn = createHidingIn(judged, options);
   return new Map(
     judged.entries().map(([realDir, it]) => {
       // A SKILL.md that is a symlink into a hidden skill is hidden, too.
       const dir = it.skillMd ? dirname(it.skillMd.realPath) : realDir;
-      const hiddenFrom = strictest(it.hiddenFrom, hidden.of(dir, realDir));
+      const hiddenFrom = strictest(it.hiddenFrom, hidingIn(dir, realDir));
       return [realDir, { ...it, hiddenFrom }];
     }),
   );
@@ -880,11 +849,11 @@ function judge(
 }
 
 /** Returns what decides from whom directories are hidden. */
-function createHiddenDirs(
+function createHidingIn(
   decided: DecidedDirs,
   options: DecideOptions,
-): HiddenDirs {
-  return new HiddenDirs((dir) => {
+): HidingIn {
+  return decideOnce((dir) => {
     const known = decided.get(dir);
     return known === undefined
       ? findInnerHiding(dir, decided, options)
@@ -1147,7 +1116,8 @@ export class SkillRegistry {
   readonly #subscribers = new Set<ScanSubscriber>();
   readonly #watcher: DirWatcher | undefined;
   #poller: PathPoller | undefined;
-  readonly #refreshSeconds: number;
+  /** @ignore The maximum time between two scans in seconds, or 0 for no timer. */
+  readonly refreshSeconds: number;
   readonly #scans = new SharedTask<SkillCatalog>();
   /** The last scan for what is deeper than the roots are searched. */
   #deepScan: { start: number; scanned: Promise<Scan> } | undefined;
@@ -1188,21 +1158,17 @@ export class SkillRegistry {
         `Invalid refreshSeconds ${refreshSeconds}: expected a number from 0 to ${MAX_REFRESH_SECONDS}`,
       );
     }
-    this.#refreshSeconds = refreshSeconds;
+    this.refreshSeconds = refreshSeconds;
     this.#log = options.log ?? log;
     this.#roots = roots.map((root) => {
       const path = resolvePath(root.path, this.#options);
+      // By this object, callers find the report on their root.
       return path === root.path ? root as SkillRoot : { ...root, path };
     });
     this.#policy = new Policy(this.#options);
     if (watchDirs) {
       this.#watcher = new DirWatcher(() => this.#rescan(), this.#log);
     }
-  }
-
-  /** @ignore The maximum time between two scans in seconds, or 0 for no timer. */
-  get refreshSeconds(): number {
-    return this.#refreshSeconds;
   }
 
   /** The catalog of the last scan. */
@@ -1276,12 +1242,12 @@ export class SkillRegistry {
         `Cannot access the files of ${skill}: it is no skill; check whether find() returned one`,
       );
     }
-    const hidden = this.#createHiddenDirs();
+    const hidingIn = this.#createHidingIn();
     return {
       skill,
       trusted: this.#last?.project.trusted ?? [],
       isHidden: (dir) => {
-        const hiddenFrom = hidden?.of(dir, skill.realDirectory) ?? "nobody";
+        const hiddenFrom = hidingIn?.(dir, skill.realDirectory) ?? "nobody";
         return !sees(viewer, { hiddenFrom });
       },
       maxFileSize: this.#options.maxFileSize,
@@ -1291,13 +1257,26 @@ export class SkillRegistry {
   }
 
   /** Returns nothing before the first scan. */
-  #createHiddenDirs(): HiddenDirs | undefined {
-    return this.#last && createHiddenDirs(this.#last.decided, {
-      project: this.#last.project,
+  #createHidingIn(): HidingIn | undefined {
+    return this.#last && createHidingIn(
+      this.#last.decided,
+      this.#inputFor(this.#last.project),
+    );
+  }
+
+  /** Returns what all scans have in common. */
+  #inputFor(
+    project: Project,
+  ): Omit<ScanInput, "roots" | "diagnostics" | "revision"> {
+    const { maxFileSize, advice } = this.#options;
+    return {
+      project,
       policy: this.#policy,
-      maxFileSize: this.#options.maxFileSize,
+      maxFileSize,
       inner: this.#inner,
-    });
+      advice,
+      last: this.#last,
+    };
   }
 
   /**
@@ -1314,7 +1293,7 @@ export class SkillRegistry {
       await this.#scanDeeper(deepenRoots(this.#roots)),
     );
     const { project } = this.#last!;
-    const hidden = this.#createHiddenDirs()!;
+    const hidingIn = this.#createHidingIn()!;
     return found.flatMap((diagnostic) => {
       const { file } = diagnostic;
       const names = [name, basename(file)];
@@ -1322,7 +1301,7 @@ export class SkillRegistry {
       const { state } = this.#policy.decide(subject);
       const hiddenFrom = strictest(
         STATES[state].hiddenFrom,
-        hidden.of(location),
+        hidingIn(location),
       );
       if (!sees("model", { hiddenFrom })) return [];
       const projectPath = project.pathIn(location);
@@ -1335,15 +1314,10 @@ export class SkillRegistry {
     const { start = -Infinity } = this.#deepScan ?? {};
     if (performance.now() - start > MAX_DEEP_SCAN_AGE_MS) {
       const scanned = scan({
+        ...this.#inputFor(this.#last!.project),
         roots,
-        project: this.#last!.project,
-        policy: this.#policy,
-        maxFileSize: this.#options.maxFileSize,
-        inner: this.#inner,
-        advice: this.#options.advice,
         diagnostics: [],
         revision: 0,
-        last: this.#last,
       });
       this.#deepScan = { start: performance.now(), scanned };
     }
@@ -1389,10 +1363,7 @@ export class SkillRegistry {
     this.#scanTime = performance.now() - this.#scanStart;
     if (this.#isClosed) return previous;
     this.#catalog = catalog;
-    this.#logged = logDiagnostics(catalog, {
-      logged: this.#logged,
-      log: this.#log,
-    });
+    this.#logged = logDiagnostics(catalog, this.#logged, this.#log);
     for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
     this.updateWatcher();
     this.#startTimer();
@@ -1404,7 +1375,7 @@ export class SkillRegistry {
   }
 
   async #scanRoots(): Promise<SkillCatalog> {
-    const { trustLinks = [], maxFileSize, advice } = this.#options;
+    const { trustLinks = [] } = this.#options;
     const project = new Project(this.#options);
     const policyDiagnostics = await this.#policy.load(project);
     const namedDirs = [
@@ -1412,18 +1383,13 @@ export class SkillRegistry {
       ...this.#policy.listNamedDirs(),
     ];
     const result = await scan({
+      ...this.#inputFor(project),
       roots: this.#policy.isUsable ? this.#roots : [],
-      project,
-      policy: this.#policy,
-      maxFileSize,
-      inner: this.#inner,
-      advice,
       diagnostics: [
         ...policyDiagnostics,
         ...project.listDiagnostics(namedDirs),
       ],
       revision: this.#catalog.revision + 1,
-      last: this.#last,
     });
     this.#last = result;
     return result.catalog;
@@ -1498,8 +1464,8 @@ export class SkillRegistry {
   }
 
   #untilRefresh(): number {
-    if (this.#refreshSeconds === 0) return Infinity;
-    const longest = this.#refreshSeconds * 1_000;
+    if (this.refreshSeconds === 0) return Infinity;
+    const longest = this.refreshSeconds * 1_000;
     // Only scans find changes in directories beyond the limit of the watcher.
     const isWatchedInPart = this.#watcher?.isComplete === false;
     if (!isWatchedInPart) return longest;
@@ -1603,26 +1569,6 @@ function dirsToWatch(
 // ---- The service and the tools -----------------------------------------------------
 
 /**
- * Serves the skills of a registry to any number of clients, with the MCP SDK. The
- * documentation leaves out the members whose types are the SDK's.
- */
-export interface SkillService {
-  /** Fulfilled after the first scan, for which all requests wait. */
-  readonly ready: Promise<unknown>;
-  /** @ignore Carries the notifications to the clients that listen over HTTP. */
-  readonly bus: ServerEventBus;
-  /** @ignore Creates the server of a connection over stdio, or of a request over HTTP. */
-  readonly createServer: (connection: McpRequestContext) => Server;
-  /** @ignore Follows files over stdio, where the SDK does not pass on who listens. */
-  readonly subscribe: (
-    listener: RequestId,
-    uris: readonly string[],
-  ) => Promise<void>;
-  /** @ignore Ends what a listener follows. */
-  readonly unsubscribe: (listener: RequestId) => void;
-}
-
-/**
  * Creates a service of skills as tools, prompts, and resources, and through the Skills
  * extension, for servers that have nothing else. It scans the registry if that was not
  * scanned yet, and notifies clients of changes.
@@ -1666,7 +1612,7 @@ export async function createSkillService(
   );
   const wire = await import("./src/wire/server.ts");
   const bus = new InMemoryServerEventBus();
-  const source = sourceFor(registry, toolOptions);
+  const source = withServedFiles(registry, toolOptions);
   const files = new SubscribedFiles(source, bus);
   const ready = scanned
     .then(() => wire.publishChanges(registry, toolOptions, bus));

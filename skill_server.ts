@@ -17,7 +17,6 @@ import {
   logWarnings,
   type Settings,
 } from "./src/program/settings.ts";
-import type { SkillRegistryOptions } from "./src/skills/types.ts";
 import { wait } from "./src/tasks.ts";
 import { log, logged } from "./src/text.ts";
 
@@ -51,7 +50,10 @@ async function run(args: readonly string[]): Promise<number> {
     }
     // A running server does not need these modules.
     const { runCommand } = await import("./src/cli/commands.ts");
-    return await runCommand(command, openSkills);
+    return await runCommand(
+      command,
+      (roots, options) => new SkillRegistry(roots, options),
+    );
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     log(`${error.message} (add --help to see the options)`);
@@ -62,7 +64,7 @@ async function run(args: readonly string[]): Promise<number> {
 async function serve(settings: Settings): Promise<number> {
   // The registry is never closed, because the process exits anyway, and Deno's
   // watchers are slow to close while files change rapidly.
-  const registry = openSkills(settings);
+  const registry = new SkillRegistry(settings.roots, settings.options);
   logWarnings(settings);
   // The first scan runs while the SDK is loaded.
   const [service, { serveOnStdio }] = await Promise.all([
@@ -78,13 +80,6 @@ async function serve(settings: Settings): Promise<number> {
     setTimeout(() => registry.watch(), WATCH_DELAY_MS);
   });
   return await serveOnStdio(service, ending.signal);
-}
-
-function openSkills(
-  { roots, options }: Settings,
-  rest?: Pick<SkillRegistryOptions, "log">,
-): SkillRegistry {
-  return new SkillRegistry(roots, { ...options, ...rest });
 }
 
 function logNoShell({ options }: Settings): void {

@@ -6,8 +6,5 @@ export function remember<Key extends object, Value>(
   create: (key: Key) => Value,
 ): (key: Key) => Value {
   const known = new WeakMap<Key, Value>();
-  return (key) => {
-    if (!known.has(key)) known.set(key, create(key));
-    return known.get(key)!;
-  };
+  return (key) => known.getOrInsertComputed(key, create);
 }

@@ -74,7 +74,7 @@ export function truncate(text: string, limit: number): string {
   const end = "...";
   return limit <= end.length
     ? ""
-    : text.slice(0, limit - end.length).toWellFormed() + end;
+    : text.slice(0, limit - end.length).replace(/[\ud800-\udbff]$/, "") + end;
 }
 
 /** Truncates a text to a number of characters, each of one or two code units. */

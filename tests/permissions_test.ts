@@ -103,6 +103,17 @@ Deno.test("--list does not report folders that it does not need", async () => {
   }
 });
 
+Deno.test("--list needs no home folder if Deno may read only the project", async () => {
+  using place = new Place();
+  place.skill("project/.claude/skills", "pdf");
+  const flags = flagsWith(`--allow-read=${place.project}`, "--allow-env");
+  const env = { HOME: "", USERPROFILE: "" };
+  const options = { flags, env, args: ["--list"] };
+  const { code, stdout, stderr } = await runServer(place, options);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^ {2}pdf +1 file/m);
+});
+
 withLinks.test("server serves a root that is a link with permission only for the link", async () => {
   using place = new Place();
   place.skill("dotfiles", "git");

@@ -57,18 +57,14 @@ interface Place extends SkillRoot {
   readonly isDeepened?: boolean;
 }
 
-/** What to search besides the roots. A skill counts in the first place that has it. */
-interface OtherRoots {
-  readonly places: readonly Place[];
-  /** The roots again, at any depth. */
-  readonly deep: readonly SkillRoot[];
-}
-
-/** Lists where skills may be that no root covers. */
+/**
+ * Lists where skills may be that no root covers: other places, and the roots again, at
+ * any depth. A skill counts in the first place that has it.
+ */
 export function listOtherRoots(
   catalog: SkillCatalog,
   settings: Settings,
-): OtherRoots {
+): { places: Place[]; deep: SkillRoot[] } {
   const { roots } = settings;
   const all = areDirsEnough(catalog, settings) ? [] : [
     ...listKnown(settings),
@@ -130,23 +126,24 @@ function placeToAdd(path: string, settings: Settings, better = ""): Place {
   return placeAt(path, fix, { recursive: true });
 }
 
-function adviseToAdd(dir: string, { environment }: Settings): string {
-  const shown = withTilde(dir, environment.homeDirectory);
+function adviseToAdd(dir: string, { options }: Settings): string {
+  const shown = withTilde(dir, options.homeDirectory);
   return `add --skill-dir ${quoteWord(shown)}`;
 }
 
 /** Lists the newest version of each plugin of Claude Code. */
 function listPlugins(settings: Settings): Place[] {
   const byNumber = new Intl.Collator("en", { numeric: true }).compare;
-  const cache = inHome(join(".claude", "plugins", "cache"), settings.options);
-  return listSubdirs(cache ?? "").flatMap((dir) => listSubdirs(dir))
+  const cache = inHome(".claude/plugins/cache", settings.options);
+  if (cache === undefined) return [];
+  return listSubdirs(cache).flatMap((dir) => listSubdirs(dir))
     .flatMap((plugin) => listSubdirs(plugin).sort(byNumber).at(-1) ?? [])
     .map((it) =>
       placeToAdd(it, settings, "for other clients than Claude Code, ")
     );
 }
 
-/** Lists the directories of other agents. */
+/** Lists the directories of other agents, and `.claude` without its dot. */
 function listKnown(settings: Settings): Place[] {
   return listBases(settings).flatMap(({ shown, pathOf }) => [
     placeAt(pathOf(".agents/skills"), "add --agents", { isDeepened: true }),
@@ -162,7 +159,9 @@ function listKnown(settings: Settings): Place[] {
 
 /** Lists the directories above the working directory, up to the root of its repository. */
 function listAbove(settings: Settings): Place[] {
-  const dirs = withDirsAbove(currentDir() ?? "");
+  const here = currentDir();
+  if (here === undefined) return [];
+  const dirs = withDirsAbove(here);
   const isTop = (dir: string) => mayRead(dir) && isThere(join(dir, ".git"));
   return dirs.slice(1, 1 + dirs.findIndex(isTop))
     .map((dir) => join(dir, ".claude", "skills"))
@@ -176,7 +175,7 @@ function listBases(
   { options }: Settings,
 ): { shown: string; pathOf: (dir: string) => string }[] {
   const here = currentDir();
-  const home = (dir: string) => inHome(join(dir), options)!;
+  const home = (dir: string) => inHome(dir, options)!;
   return [
     ...options.homeDirectory ? [{ shown: "~", pathOf: home }] : [],
     ...here ? [{ shown: ".", pathOf: (it: string) => join(here, it) }] : [],
@@ -185,7 +184,9 @@ function listBases(
 
 /** Lists where the packages of a project can have skills, up to two levels below it. */
 function listPackages(settings: Settings): Place[] {
-  const outer = listSubdirs(currentDir() ?? "").slice(0, MAX_PLACES);
+  const here = currentDir();
+  if (here === undefined) return [];
+  const outer = listSubdirs(here).slice(0, MAX_PLACES);
   const packages = [...outer, ...outer.flatMap((dir) => listSubdirs(dir))]
     .slice(0, MAX_PLACES);
   return packages

@@ -103,8 +103,8 @@ export function writeInstead(
 }
 
 /** Says which lines one line takes the place of, if they are several. */
-export function insteadOf({ line, lines }: Field): string | undefined {
+export function insteadOf({ line, lines }: Field): string {
   return lines.length === 1
-    ? undefined
+    ? "instead"
     : `instead of lines ${line} to ${line + lines.length - 1}`;
 }

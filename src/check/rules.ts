@@ -5,9 +5,10 @@
 
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { diagnosticOf } from "../fs/errors.ts";
-import { basename, join } from "../fs/paths.ts";
+import { basename } from "../fs/paths.ts";
 import { listInvisible } from "../invisible.ts";
 import { findConflict } from "../skills/conflicts.ts";
+import { pathOnDisk } from "../skills/files.ts";
 import {
   type Field,
   findField,
@@ -34,6 +35,7 @@ import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFiles } from "../skills/types.ts";
 import { isOff } from "../skills/visibility.ts";
 import { count, quote, truncate } from "../text.ts";
+import { decodeText } from "../views/loading.ts";
 import { explainEncoding } from "./beginning.ts";
 import { addLine, explainMisspelling, MAX_PER_FILE } from "./field_lines.ts";
 
@@ -54,13 +56,7 @@ interface CheckedFile {
   readonly isUtf8: boolean;
 }
 
-type SkillRule = (skill: CheckedSkill) => DiagnosticDetails[];
-type FileRule = (
-  file: CheckedFile,
-  skill: CheckedSkill,
-) => DiagnosticDetails[];
-
-const SKILL_RULES: readonly SkillRule[] = [
+const SKILL_RULES: readonly ((skill: CheckedSkill) => DiagnosticDetails[])[] = [
   ...LIMITS,
   checkDirName,
   checkFlags,
@@ -76,7 +72,7 @@ const SKILL_RULES: readonly SkillRule[] = [
   checkInside,
 ];
 
-const FILE_RULES: readonly FileRule[] = [checkEncoding, checkLinks];
+const FILE_RULES = [checkEncoding, checkLinks];
 
 interface NamedSkill extends Pick<Skill, "name" | "file" | "hiddenFrom"> {
   /** Whether its files are those of an earlier skill of its name. */
@@ -96,11 +92,9 @@ export function isWithin({ entries, bytes, time }: Budget): boolean {
 
 export async function checkSkill(
   skill: Skill,
-  { registry, contents, budget }: {
-    registry: SkillSource;
-    contents: SkillFiles;
-    budget: Budget;
-  },
+  registry: SkillSource,
+  contents: SkillFiles,
+  budget: Budget,
 ): Promise<Diagnostic[]> {
   const read = (path: string) => readFile(path, skill, registry);
   const { text } = await read(SKILL_MD).catch(() => ({ text: "" }));
@@ -146,7 +140,7 @@ async function checkEachFile(
     budget.bytes -= size;
     if (left < 0 || !isWithin(budget)) break;
     const start = Date.now();
-    const file = pathOf(skill, path);
+    const file = pathOnDisk(skill, path);
     try {
       const checked = await read(path);
       const found = FILE_RULES.flatMap((rule) => rule(checked, skill));
@@ -166,13 +160,8 @@ async function readFile(
   skill: Skill,
   registry: SkillSource,
 ): Promise<CheckedFile> {
-  const { text, bytes } = await registry.readFile(skill, path);
-  const decoded = text ?? new TextDecoder().decode(bytes);
-  return { path, text: decoded, isUtf8: text !== undefined };
-}
-
-function pathOf({ file, directory }: Skill, path: string): string {
-  return path === SKILL_MD ? file : join(directory, path);
+  const file = await registry.readFile(skill, path);
+  return { path, text: decodeText(file), isUtf8: file.text !== undefined };
 }
 
 function checkDirName({ name, directory }: CheckedSkill): DiagnosticDetails[] {

@@ -3,7 +3,11 @@
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { basename, dirname, join } from "../fs/paths.ts";
-import { dirOf, listDirsOfSkills, type Settings } from "../program/settings.ts";
+import {
+  dirOfSkillMd,
+  listDirsOfSkills,
+  type Settings,
+} from "../program/settings.ts";
 import {
   checkLooseFile,
   listSubdirs,
@@ -26,7 +30,9 @@ export function explainScan(
     const among = isNamedSkills(dirname(file));
     return among ? checkLooseFile(file) : [diagnostic];
   }
-  const bytes = dirOf(file) === undefined ? new Uint8Array() : readHead(file);
+  const bytes = dirOfSkillMd(file) === undefined
+    ? new Uint8Array()
+    : readHead(file);
   if (bytes.length === 0) return [diagnostic];
   return explain(diagnostic, bytes);
 }

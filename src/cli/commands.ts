@@ -38,7 +38,9 @@ export async function runCommand(
   const settings = createSettings(command);
   logWarnings(settings);
   if (client !== undefined) {
-    const catalog = await openSkills(settings, SILENT).refresh();
+    const { roots, options } = settings;
+    const catalog = await openSkills(roots, { ...options, ...SILENT })
+      .refresh();
     logEntryDiagnostics(catalog);
     // A server would start without skills.
     if (findFailure(catalog) !== undefined) return 2;
@@ -84,9 +86,9 @@ async function printModelView(
   const entrySettings = as === OTHER_CLIENTS
     ? settings
     : withClientOptions(as as ClientName, settings);
-  const catalog = await openSkills(entrySettings).refresh();
-  const options = { ...entrySettings.options, json };
-  return await print(formatModelView(as, catalog, options));
+  const { roots, options } = entrySettings;
+  const catalog = await openSkills(roots, options).refresh();
+  return await print(formatModelView(as, catalog, options, json));
 }
 
 async function printReport(

@@ -288,8 +288,8 @@ function serverArguments({ values, dirs }: Settings): string[] {
  * client can start the server in any project.
  */
 function listReadablePaths(settings: Settings): string[] {
-  const { environment, values, dirs } = settings;
-  const { homeDirectory, claudeDirectory } = environment;
+  const { options, values, dirs } = settings;
+  const { homeDirectory, claudeDirectory } = options;
   const { policy } = values;
   const defaultRoots = resolveSkillRoots({
     workingDirectory: ".",
@@ -320,8 +320,9 @@ function listReadablePaths(settings: Settings): string[] {
  */
 function targetOf(
   path: string,
-  { environment: { homeDirectory: home }, options }: Settings,
+  { options }: Settings,
 ): string {
+  const { homeDirectory: home } = options;
   const target = realPathOf(path);
   if (new Project(options).leadsOut(path, target)) return path;
   const exposesHome = (dir: string) =>

@@ -231,11 +231,12 @@ withLinks.test("createLaunch() lets Deno read where links of the user lead, not 
   const policy = place.file("policy.yaml", text);
   const readFor = (...args: string[]) => {
     const settings = settingsFor(...args);
-    const options = { ...settings.options, workingDirectory: project };
-    const environment = { ...settings.environment, homeDirectory: home };
-    return readableIn(
-      createLaunch(PROGRAM, { ...settings, environment, options }),
-    );
+    const options = {
+      ...settings.options,
+      workingDirectory: project,
+      homeDirectory: home,
+    };
+    return readableIn(createLaunch(PROGRAM, { ...settings, options }));
   };
   const readable: [args: string[], paths: string[]][] = [
     [[link, "--policy", policy], [link, policy, rules, store]],
@@ -395,10 +396,10 @@ Deno.test("docs/http.md shows the entry of each client for a remote server", () 
 });
 
 withSh.test("the links in docs/running.md add what --print-config prints", () => {
-  const environment = { homeDirectory: "${userHome}" };
-  const settings = { ...settingsFor(), environment };
+  const settings = settingsFor();
+  const options = { ...settings.options, homeDirectory: "${userHome}" };
   const program = { ...PROGRAM, executable: "deno" };
-  const launch = createLaunch(program, settings);
+  const launch = createLaunch(program, { ...settings, options });
   const page = read("docs/running.md");
   const [, config] = /install-mcp\?name=skills&config=([^\s)]+)/.exec(page)!;
   assert.deepEqual(

@@ -31,7 +31,8 @@ export async function explainDoubleLists(
   const dirs = ownSkills.filter((dir) => !dir.startsWith("./"))
     .flatMap((dir) => inHome(dir.replace("~/", ""), bases) ?? []);
   const clientDirs = await listRealDirs(dirs, settings, openSkills);
-  const catalog = await openSkills(settings, SILENT).refresh();
+  const catalog = await openSkills(settings.roots, { ...options, ...SILENT })
+    .refresh();
   const entries = listEntries("model", catalog);
   const double = entries
     .filter(({ description }) => description !== "")
@@ -60,9 +61,8 @@ async function listRealDirs(
   openSkills: OpenSkills,
 ): Promise<Set<string>> {
   const roots = dirs.map((path) => ({ path, scope: "global" as const }));
-  const options = { ...settings.options, policy: undefined };
-  const catalog = await openSkills({ ...settings, roots, options }, SILENT)
-    .refresh();
+  const options = { ...settings.options, ...SILENT, policy: undefined };
+  const catalog = await openSkills(roots, options).refresh();
   return new Set(listAll(catalog).map(({ realDirectory }) => realDirectory));
 }
 

@@ -12,14 +12,11 @@ import type { SkillCatalog } from "../skills/types.ts";
 import { count } from "../text.ts";
 import { formatJson, withoutCommands } from "./print.ts";
 
-interface ModelViewOptions extends ToolOptions {
-  readonly json: boolean | undefined;
-}
-
 export function formatModelView(
   client: string,
   catalog: SkillCatalog,
-  { json, ...options }: ModelViewOptions,
+  options: ToolOptions,
+  json = false,
 ): readonly string[] {
   const profile = profileOfOption(options.profile ?? client);
   const view = { profile, catalog, options };

@@ -32,7 +32,7 @@ import {
   realPathOf,
   relative,
 } from "../fs/paths.ts";
-import { dirOf, type Settings } from "../program/settings.ts";
+import { dirOfSkillMd, type Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { totalSize } from "../skills/limits.ts";
 import {
@@ -50,6 +50,7 @@ import type {
   SkillCatalog,
   SkillFiles,
   SkillRegistryOptions,
+  SkillRoot,
   SkillRootReport,
   SkillScope,
 } from "../skills/types.ts";
@@ -57,8 +58,8 @@ import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits } from "../text.ts";
 
 export type OpenSkills = (
-  settings: Settings,
-  options?: Pick<SkillRegistryOptions, "log">,
+  roots: readonly SkillRoot[],
+  options: SkillRegistryOptions,
 ) => SkillSource;
 
 /** For registries whose diagnostics are printed instead of logged. */
@@ -79,7 +80,10 @@ interface ReportContext {
 export async function createReport(settings: Settings, openSkills: OpenSkills) {
   const { check = false, policy } = settings.values;
   const { words } = settings;
-  const registry = openSkills(settings, SILENT);
+  const registry = openSkills(settings.roots, {
+    ...settings.options,
+    ...SILENT,
+  });
   const catalog = await registry.refresh();
   const roots = catalog.roots
     .filter((it) => !isMissingOptionalRoot(it, settings));
@@ -249,16 +253,15 @@ async function listUnsearched(
   const { places, deep } = listOtherRoots(catalog, settings);
   const roots = [...settings.roots, ...places, ...deep];
   // Without the policy, skills that are off are found, too.
-  const options = { ...settings.options, policy: undefined };
-  const found = await openSkills({ ...settings, roots, options }, SILENT)
-    .refresh();
+  const options = { ...settings.options, ...SILENT, policy: undefined };
+  const found = await openSkills(roots, options).refresh();
   return [
     ...reportPlaces(places, found),
     ...reportDeeper(deep, found, settings),
   ];
 }
 
-/** Returns the relative path of a file in the working directory. */
+/** Returns a path relative to the working directory, if it is in that. */
 export function pathFromHere(path: string): string | undefined {
   const dir = currentDir();
   return dir !== undefined && isAtOrBelow(path, dir)
@@ -326,7 +329,7 @@ function listChecked(
   return new Set([
     ...found.filter((skill) => !isOff(skill))
       .map(({ directory }) => directory),
-    ...diagnostics.flatMap(({ file }) => dirOf(file) ?? []),
+    ...diagnostics.flatMap(({ file }) => dirOfSkillMd(file) ?? []),
   ]);
 }
 
@@ -340,7 +343,7 @@ async function inspect(skill: Skill, context: ReportContext) {
     ? undefined
     : await listFiles(skill, registry, budget);
   const diagnostics = contents && settings.values.check && isWithin(budget)
-    ? await checkSkill(skill, { registry, contents, budget })
+    ? await checkSkill(skill, registry, contents, budget)
       .catch((error) => [{ file: skill.file, ...diagnosticOf(error) }])
     : [];
   const reported = await toReportedSkill(skill, contents, context);

@@ -15,12 +15,8 @@ import { pathFromHere, type Report } from "./report.ts";
 
 export function formatReport(
   report: Report,
-  { environment, values: { list }, words }: Pick<
-    Settings,
-    "environment" | "values" | "words"
-  >,
+  { options: { homeDirectory: home }, values: { list }, words }: Settings,
 ): string[] {
-  const { homeDirectory: home } = environment;
   const diagnostics = report.diagnostics
     .toSorted((a, b) => byCodeUnits(a.severity!, b.severity!));
   const reported = diagnostics.flatMap((it) => formatReported(it, home));
@@ -195,7 +191,7 @@ function summarize(
 }
 
 /** What to do next, and the lines to write, if there are any. */
-interface Advice {
+interface NextStep {
   readonly sentence?: string;
   readonly lines?: readonly string[];
 }
@@ -208,7 +204,7 @@ function formatAdvice(
   { checked, diagnostics, roots, skills }: Report,
   words: readonly string[],
   home: string | undefined,
-): Advice {
+): NextStep {
   if (checked !== undefined) return {};
   if (words.length > 0) {
     const shown = words.map(quote).join(" or ");

@@ -4,7 +4,7 @@ import { NOT_THERE, SkillFileError } from "../fs/errors.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { ToolOptions } from "../views/options.ts";
 
-export function sourceFor(
+export function withServedFiles(
   registry: SkillSource,
   { toolset }: ToolOptions,
 ): SkillSource {

@@ -59,7 +59,7 @@ export const EXTENSION_HANDLERS: Handlers = {
 };
 
 /**
- * The loads of the pages that begin with a skill. Requests at the same time share a load,
+ * The loads of the pages that begin with a skill. Requests during a load share the next,
  * which reads the files of up to 1,000 skills.
  */
 const loadsOf = remember((_: SkillSource) =>

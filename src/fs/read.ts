@@ -13,7 +13,7 @@ import {
 } from "./errors.ts";
 
 /** The default size limit of files, in bytes. */
-export const DEFAULT_MAX_FILE_SIZE: number = 1024 * 1024;
+const DEFAULT_MAX_FILE_SIZE = 1024 * 1024;
 
 /** Lists the wanted entries of a directory, sorted by name. */
 export function listDirEntries(

@@ -23,7 +23,7 @@ export const MAX_WATCHED_DIRS: number = Deno.build.os === "linux" ? 1_200 : 48;
 const DEBOUNCE_MS = 100;
 
 /** How long to wait after the first event, in milliseconds, if others never stop. */
-const MAX_DELAY_MS = 400;
+const MAX_DELAY_MS = 1_000;
 
 /**
  * How long to wait before reopening a path, in milliseconds. Deno forgets a directory

@@ -50,6 +50,7 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   };
 }
 
+/** Variables that Deno must be allowed to read. `createSettings()` reads the last one. */
 const HTTP_VARIABLES = [
   "SKILL_SERVER_TOKEN",
   "SKILL_SERVER_TOKENS_FILE",

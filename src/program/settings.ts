@@ -17,7 +17,7 @@ import {
   resolvePath,
   withDirsAbove,
 } from "../fs/paths.ts";
-import { DEFAULT_MAX_FILE_SIZE, listDirEntries } from "../fs/read.ts";
+import { listDirEntries } from "../fs/read.ts";
 import type { ToolOptions } from "../views/options.ts";
 import { Project } from "../skills/project.ts";
 import {
@@ -42,8 +42,6 @@ import {
 } from "./command_line.ts";
 
 export interface Settings {
-  /** What the options do not change. */
-  readonly environment: Environment;
   /** The options, with absolute paths. */
   readonly values: CommandLine["values"];
   readonly roots: readonly SkillRoot[];
@@ -51,7 +49,7 @@ export interface Settings {
   readonly dirs: readonly string[];
   /** The names and words that choose skills of `--list`. */
   readonly words: readonly string[];
-  /** The same options in the form that the registry and the tools take. */
+  /** The same options, with what the environment says, as the registry and the tools take them. */
   readonly options: SkillRegistryOptions & ToolOptions;
   /** A line for each ignored setting, with the fix. */
   readonly warnings: readonly string[];
@@ -66,27 +64,23 @@ const ADVICE: Advice = {
   "no-skills": "; --list shows which ones are searched",
 };
 
-interface Environment extends BaseDirs {
-  readonly maxFileSize?: number | undefined;
-}
-
 /** @throws {UsageError} If the value of an option is invalid. */
 export function createSettings(command: CommandLine): Settings {
   const warnings: string[] = [];
-  const environment: Environment = {
+  const options = {
     ...readBaseDirs(warnings),
     maxFileSize: readMaxFileSize(warnings),
   };
-  const values = resolveDirs(command.values, environment);
+  const values = resolveDirs(command.values, options);
   const words = command.positionals.filter((it) => isWord(it, command.values));
   if (values.as !== undefined) refuseWords(words);
   const positionals = command.positionals.filter((it) => !words.includes(it));
-  const dirs = listReplacingDirs({ ...command, positionals }, environment);
+  const dirs = listReplacingDirs({ ...command, positionals }, options);
   const needsHome = dirs.length === 0 || values.agents === true;
-  if (needsHome && environment.homeDirectory === undefined) {
+  if (needsHome && options.homeDirectory === undefined) {
     warnings.push(NO_HOME);
   }
-  return withOptions({ environment, dirs, words, warnings }, values);
+  return withOptions({ options, dirs, words, warnings }, values);
 }
 
 /** Whether an argument of `--list` is no directory, but chooses skills. */
@@ -113,15 +107,17 @@ export function logWarnings({ warnings }: Settings): void {
 
 /** Returns settings with the same directories and other options, whose paths are absolute. */
 export function withOptions(
-  settings: Omit<Settings, "values" | "roots" | "options">,
+  settings: Omit<Settings, "values" | "roots" | "options"> & {
+    readonly options: SkillRegistryOptions;
+  },
   values: Settings["values"],
 ): Settings {
-  const { environment, dirs } = settings;
+  const { options, dirs } = settings;
   return {
     ...settings,
     values,
-    roots: listRoots(values, dirs, environment),
-    options: { ...environment, ...createOptions(values), advice: ADVICE },
+    roots: listRoots(values, dirs, options),
+    options: { ...options, ...createOptions(values), advice: ADVICE },
   };
 }
 
@@ -152,7 +148,7 @@ function listReplacingDirs(
     if (check) return listCheckedDirs(path, searched);
     refuseOptionName(dir, path);
     // The path of a SKILL.md stands for its directory.
-    return [dirOf(path) ?? path];
+    return [dirOfSkillMd(path) ?? path];
   });
 }
 
@@ -213,7 +209,9 @@ export function listDirsOfSkills(searched: SkillRootOptions): string[] {
  * that should be a skill or a group, because it is in `skills`.
  */
 function skillAround(file: string): string | undefined {
-  if (attempt(() => Deno.statSync(file).isFile) !== true) return dirOf(file);
+  if (attempt(() => Deno.statSync(file).isFile) !== true) {
+    return dirOfSkillMd(file);
+  }
   const dirs = withDirsAbove(dirname(file));
   return dirs.find(isSkillDir) ??
     dirs.find((dir) => isNamedSkills(dirname(dir)));
@@ -228,7 +226,7 @@ function refuseOptionName(dir: string, path: string): void {
 }
 
 /** Returns the directory of a `SKILL.md`, and `undefined` for any other file. */
-export function dirOf(file: string): string | undefined {
+export function dirOfSkillMd(file: string): string | undefined {
   return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
 }
 
@@ -295,17 +293,14 @@ function formatIgnored(
   return `Ignoring ${variable}=${quote(value)}: expected ${expected}`;
 }
 
-const MEBIBYTE = 1024 * 1024;
-
 /** Reads the size limit for files, in bytes. */
-function readMaxFileSize(warnings: string[]): number {
+function readMaxFileSize(warnings: string[]): number | undefined {
   const value = readEnvironment("MAX_FILE_SIZE_MB");
-  if (value === undefined) return DEFAULT_MAX_FILE_SIZE;
-  const size = Math.round(Number(value) * MEBIBYTE);
+  if (value === undefined) return undefined;
+  const size = Math.round(Number(value) * 1024 * 1024);
   if (size >= 1) return size;
   const expected = "a number of MiB greater than 0";
   warnings.push(formatIgnored("MAX_FILE_SIZE_MB", value, expected));
-  return DEFAULT_MAX_FILE_SIZE;
 }
 
 /**

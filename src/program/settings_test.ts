@@ -59,17 +59,16 @@ Deno.test("createSettings() takes folders from the command line or SKILLS_DIR", 
 
 Deno.test("createSettings() reads the size limit from MAX_FILE_SIZE_MB", () => {
   using place = new Place();
-  const cases: [MAX_FILE_SIZE_MB: string, limit: number, isIgnored: boolean][] =
-    [
-      ["", 1, false],
-      ["2.5", 2.5, false],
-      ["1000", 1_000, false],
-      ["1e-9", 1, true],
-      ["big", 1, true],
-    ];
+  const cases = [
+    ["", undefined, false],
+    ["2.5", 2.5 * 1024 * 1024, false],
+    ["1000", 1_000 * 1024 * 1024, false],
+    ["1e-9", undefined, true],
+    ["big", undefined, true],
+  ] as const;
   for (const [MAX_FILE_SIZE_MB, limit, isIgnored] of cases) {
     const { options, warnings } = settingsIn(place, [], { MAX_FILE_SIZE_MB });
-    assert.equal(options.maxFileSize, limit * 1024 * 1024);
+    assert.equal(options.maxFileSize, limit);
     const warning =
       `Ignoring MAX_FILE_SIZE_MB="${MAX_FILE_SIZE_MB}": expected a number of MiB greater than 0`;
     assert.deepEqual(warnings, isIgnored ? [warning] : []);

@@ -15,9 +15,7 @@ export const EMPTY_CATALOG: SkillCatalog = {
   revision: 0,
 };
 
-export function listAll(
-  { skills, shadowed, off }: Pick<SkillCatalog, "skills" | "shadowed" | "off">,
-): Skill[] {
+export function listAll({ skills, shadowed, off }: SkillCatalog): Skill[] {
   return [...skills.values(), ...shadowed.map(({ skill }) => skill), ...off];
 }
 
@@ -73,10 +71,8 @@ export function hasSameDiagnostics(a: SkillCatalog, b: SkillCatalog): boolean {
  */
 export function logDiagnostics(
   { diagnostics }: SkillCatalog,
-  { logged, log }: {
-    logged: ReadonlySet<string>;
-    log: (message: string) => void;
-  },
+  logged: ReadonlySet<string>,
+  log: (message: string) => void,
 ): ReadonlySet<string> {
   const messages = new Set(diagnostics.map(formatDiagnostic));
   for (const message of messages) {

@@ -26,6 +26,7 @@ import {
   isAtOrBelow,
   isAtOrBelowAny,
   isMisread,
+  join,
   namesIn,
   normalize,
   relative,
@@ -78,8 +79,8 @@ const SERVED_DOT_NAMES: ReadonlySet<string> = new Set([
 
 /** Whether a file or directory with this name is served. */
 export function isServedName(name: string): boolean {
-  const isHidden = name.startsWith(".") && !SERVED_DOT_NAMES.has(name);
-  return !isHidden && name !== "node_modules" && name !== "__pycache__" &&
+  const isDotName = name.startsWith(".") && !SERVED_DOT_NAMES.has(name);
+  return !isDotName && name !== "node_modules" && name !== "__pycache__" &&
     !isMisread(name);
 }
 
@@ -98,6 +99,11 @@ export function isInsideSkill(
   // Kubernetes mounts files as symlinks into directories such as `..data`.
   return namesIn(relative(realDirectory, realPath))
     .every((name) => isServedName(name) || name.startsWith(".."));
+}
+
+/** Returns the path of a file of a skill through its root. */
+export function pathOnDisk({ file, directory }: Skill, path: string): string {
+  return path === SKILL_MD ? file : join(directory, path);
 }
 
 /** Whether a path leads out of its directory, such as `../a`. */

@@ -39,11 +39,6 @@ import type {
 } from "./types.ts";
 import { sees } from "./visibility.ts";
 
-type NamedSkills = Pick<
-  SkillCatalog,
-  "skills" | "shadowed" | "off" | "skipped"
->;
-
 /** What a viewer finds under a name: a skill, or one that is skipped, or neither. */
 export interface Lookup {
   readonly skill?: Skill;
@@ -57,9 +52,9 @@ export interface Lookup {
 export function lookUp(
   text: string,
   viewer: Viewer,
-  catalog: NamedSkills,
+  catalog: SkillCatalog,
 ): Lookup {
-  const names = indexOf(catalog);
+  const names = namesOf(catalog);
   const found = names.find(text, viewer);
   if (found.skill ?? found.skipped) return found;
   const plain = text.trim()
@@ -74,7 +69,7 @@ export function lookUp(
  */
 export function lookUpUri(
   uri: string,
-  catalog: NamedSkills,
+  catalog: SkillCatalog,
 ): { skill: Skill; path: string | undefined } | undefined {
   const plain = uri.replace(/#.*$/s, "")
     .replace(/^(skill:\/\/[^/]+\/)\//, "$1");
@@ -171,9 +166,8 @@ function listOtherNames({ name, plugin, directory }: Skill): string[] {
 function add(owner: Owner, name: string, owners: Owners): void {
   const key = skillKey(name);
   if (key === "") return;
-  const others = owners.get(key);
-  if (others === undefined) owners.set(key, [owner]);
-  else if (others.at(-1) !== owner) others.push(owner);
+  const others = owners.getOrInsertComputed(key, () => []);
+  if (others.at(-1) !== owner) others.push(owner);
 }
 
 function listOwners(
@@ -195,7 +189,7 @@ function yieldsToGlobal(skill: Skill): boolean {
 }
 
 /** Returns the names in a catalog. */
-const indexOf = remember((catalog: NamedSkills) =>
+const namesOf = remember((catalog: SkillCatalog) =>
   new SkillNames(listAll(catalog), catalog.skipped)
 );
 

@@ -265,16 +265,19 @@ export function listSubdirs(
 /**
  * Reports a file that probably should be a skill.
  *
- * @param isForSkills Whether its directory is for skills. Others, such as a project,
+ * @param isAmongSkills Whether its directory is for skills. Others, such as a project,
  *   hold all kinds of files.
  */
-export function checkLooseFile(path: string, isForSkills = true): Diagnostic[] {
+export function checkLooseFile(
+  path: string,
+  isAmongSkills = true,
+): Diagnostic[] {
   const name = basename(path);
   if (!name.includes(".")) {
     const link = findLinkText(name, readText(path));
     return link === undefined ? [] : [{ file: path, ...link }];
   }
-  if (!isForSkills) return [];
+  if (!isAmongSkills) return [];
   if (ARCHIVE_NAME.test(name)) return [{ file: path, ...ARCHIVE }];
   const isLoose = LIKE_SKILL_MD.test(name) ||
     (MARKDOWN.test(name) && hasFrontmatter(path));

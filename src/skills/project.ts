@@ -156,30 +156,25 @@ interface SymlinkRules {
   readonly confinement: readonly string[] | undefined;
 }
 
-/** What the scan does with a symlink in a root. */
-type SymlinkDecision =
-  | { readonly kind: "follow"; readonly realPath: string }
-  | { readonly kind: "ignore" }
-  | { readonly kind: "refuse"; readonly diagnostic: DiagnosticDetails };
-
 /**
- * Decides on a symlink in a root. One to a file, or out of the skill around it, is only a
- * file of that skill. One to a forbidden place is refused if a skill is there.
+ * Returns the real path of a symlink in a root, or `undefined` if the scan ignores it. One
+ * to a file, or out of the skill around it, is only a file of that skill.
  *
+ * @throws {SkillFileError} If it leads to a skill in a forbidden place.
  * @throws {Error} If it leads to nothing, or cannot be resolved.
  */
-export function decideOnSymlink(
+export function followSymlink(
   path: string,
   rules: SymlinkRules,
-): SymlinkDecision {
+): string | undefined {
   const realPath = Deno.realPathSync(path);
   const { outer, project } = rules;
   const isForeign = outer !== undefined &&
     !isInsideSkill(realPath, outer, project.trusted);
-  if (isForeign || !Deno.statSync(path).isDirectory) return { kind: "ignore" };
+  if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
   const diagnostic = findSymlinkDiagnostic(path, realPath, rules);
-  if (diagnostic === undefined) return { kind: "follow", realPath };
-  return isSkillDir(path) ? { kind: "refuse", diagnostic } : { kind: "ignore" };
+  if (diagnostic === undefined) return realPath;
+  if (isSkillDir(path)) throw new SkillFileError(path, diagnostic);
 }
 
 function findSymlinkDiagnostic(

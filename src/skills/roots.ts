@@ -64,13 +64,9 @@ export const DEFAULT_DIRS = [".agent", ".claude"];
 
 const AGENTS_DIR = ".agents";
 
-/** Where to search each of them, in this order: `.` is the project, and `~` the home directory. */
-const PLACES = [".", "~"] as const;
-
 /** The default roots in search order, as people write them. */
-export const DEFAULT_ROOTS = DEFAULT_DIRS.flatMap((dir) =>
-  PLACES.map((place) => `${place}/${dir}/skills`)
-);
+export const DEFAULT_ROOTS = DEFAULT_DIRS
+  .flatMap((dir) => [`./${dir}/skills`, `~/${dir}/skills`]);
 
 /** The parents of all roots, in search order. The Claude Desktop bundle searches them. */
 export const SHARED_DIRS = [...DEFAULT_DIRS, AGENTS_DIR];
@@ -156,18 +152,15 @@ function sharedRoots(
   project: Project,
 ): SkillRoot[] {
   const { workingDirectory } = options;
-  const paths = {
-    ".": workingDirectory === undefined
-      ? undefined
-      : join(workingDirectory, dir, "skills"),
-    "~": inHome(join(dir, "skills"), options),
-  };
-  return PLACES.flatMap((place): SkillRoot[] => {
-    const path = paths[place];
-    if (path === undefined) return [];
-    const scope = place === "~"
-      ? "global"
-      : project.scopeOf(realPathOf(workingDirectory!));
-    return [{ path, scope, recursive: false }];
-  });
+  const roots: SkillRoot[] = [];
+  if (workingDirectory !== undefined) {
+    const path = join(workingDirectory, dir, "skills");
+    const scope = project.scopeOf(realPathOf(workingDirectory));
+    roots.push({ path, scope, recursive: false });
+  }
+  const path = inHome(join(dir, "skills"), options);
+  if (path !== undefined) {
+    roots.push({ path, scope: "global", recursive: false });
+  }
+  return roots;
 }

@@ -1,4 +1,4 @@
-/** What views and features need of a registry. */
+/** What code in `src/` needs of a registry. */
 
 import type {
   Diagnostic,
@@ -13,7 +13,7 @@ import type {
   Viewer,
 } from "./types.ts";
 
-/** The part of `SkillRegistry` that the views use. */
+/** The part of `SkillRegistry` that code in `src/` uses. */
 export interface SkillSource {
   readonly catalog: SkillCatalog;
   readonly refreshSeconds: number;

@@ -34,36 +34,25 @@ export function isOff({ hiddenFrom }: Pick<Skill, "hiddenFrom">): boolean {
 }
 
 /**
- * From whom directories are hidden: by skills that are off or hidden from the model, or
- * whose `SKILL.md` cannot be read. Decides once on each directory.
+ * Returns from whom a directory, and the files in it, are hidden: by skills that are off
+ * or hidden from the model, or whose `SKILL.md` cannot be read. The directories below the
+ * skill decide, or all directories above a path outside the skill.
+ *
+ * @param dir The real path of the directory.
+ * @param skillDir The real directory of the skill, if it is in one.
  */
-export class HiddenDirs {
-  readonly #decide: (dir: string) => SkillHiding;
-  readonly #decided = new Map<string, SkillHiding>();
+export type HidingIn = (dir: string, skillDir?: string) => SkillHiding;
 
-  /** @param decide Decides on a directory, by its real path, but not on those above it. */
-  constructor(decide: (dir: string) => SkillHiding) {
-    this.#decide = decide;
-  }
-
-  /**
-   * Returns from whom a directory, and the files in it, are hidden. The directories below
-   * the skill decide, or all directories above a path outside the skill.
-   *
-   * @param dir The real path of the directory.
-   * @param skillDir The real directory of the skill, if it is in one.
-   */
-  of(dir: string, skillDir?: string): SkillHiding {
+/** @param decide Decides on a directory, by its real path, but not on those above it. */
+export function decideOnce(decide: (dir: string) => SkillHiding): HidingIn {
+  const decided = new Map<string, SkillHiding>();
+  return (dir, skillDir) => {
     if (dir === skillDir) return "nobody";
     const dirs = withDirsAbove(dir);
     const isInSkill = skillDir !== undefined && dirs.includes(skillDir);
     const deciding = isInSkill ? dirs.slice(0, dirs.indexOf(skillDir)) : dirs;
-    return strictest(...deciding.map((it) => this.#hidingOf(it)));
-  }
-
-  #hidingOf(dir: string): SkillHiding {
-    const hiding = this.#decided.get(dir) ?? this.#decide(dir);
-    this.#decided.set(dir, hiding);
-    return hiding;
-  }
+    return strictest(
+      ...deciding.map((it) => decided.getOrInsertComputed(it, decide)),
+    );
+  };
 }

@@ -28,9 +28,7 @@ export function listEntries(
   return LISTS[viewer](catalog);
 }
 
-type List = (catalog: SkillCatalog) => readonly SkillEntry[];
-
-const LISTS: Readonly<Record<Viewer, List>> = {
+const LISTS: Readonly<Record<Viewer, typeof listForModel>> = {
   model: remember((catalog) => pinnedFirst(listForModel(catalog))),
   user: remember((catalog) => pinnedFirst(listServed("user", catalog))),
   host: remember((catalog) => pinnedFirst(listServed("host", catalog))),

@@ -1,7 +1,7 @@
 /** Loads a skill: finds it by its name, reads its `SKILL.md`, and formats that for the model. */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { join } from "../fs/paths.ts";
+import { pathOnDisk } from "../skills/files.ts";
 import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import { findYaml } from "../skills/skill_md.ts";
 import type { Skill, SkillFileContent } from "../skills/types.ts";
@@ -112,7 +112,7 @@ export function requireAccepted(
   const what = quote(path === "" ? `${skill.name}/` : path);
   const place = quote(placeOf(skill, path, options));
   const instead = `open ${place} with another tool`;
-  requireSize(content, { what, instead }, profile.maxResultSize);
+  requireSize(content, what, instead, profile.maxResultSize);
 }
 
 /**
@@ -144,8 +144,7 @@ export function placeOf(
   path: string,
   { isRemote }: ToolOptions,
 ): string {
-  if (isRemote) return skillFileUri(skill, path);
-  return path === SKILL_MD ? skill.file : join(skill.directory, path);
+  return isRemote ? skillFileUri(skill, path) : pathOnDisk(skill, path);
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Media types of files, and file contents as MCP resources. */
 
+import type { SkillFileContent } from "../skills/types.ts";
+
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 
 /**
@@ -46,11 +48,7 @@ export function mediaTypeOfName(path: string): string | undefined {
 
 export function resourceContents(
   uri: string,
-  { path, text, bytes }: {
-    readonly path: string;
-    readonly text: string | undefined;
-    readonly bytes: Uint8Array<ArrayBuffer>;
-  },
+  { path, text, bytes }: Pick<SkillFileContent, "path" | "text" | "bytes">,
 ): { uri: string; mimeType: string } & ({ text: string } | { blob: string }) {
   const unknown = text === undefined
     ? "application/octet-stream"

@@ -7,7 +7,7 @@ import type { ClientProfile } from "./clients.ts";
 /** A set of tools, named after the server that introduced them. */
 export type Toolset = "skill" | "skilljack" | "reference" | "agentskills";
 
-/** Options of {@linkcode registerSkillTools}. */
+/** Options of {@linkcode createSkillService} and {@linkcode registerSkillTools}. */
 export interface SkillToolOptions {
   /** The toolset to register. Default: `"skill"`. */
   readonly toolset?: Toolset | undefined;

@@ -42,7 +42,8 @@ export function takeBytes(text: string, limit: number): string {
 /** @param limit The largest size that the client accepts, in bytes of JSON. */
 export function requireSize(
   value: unknown,
-  { what, instead }: { what: string; instead: string },
+  what: string,
+  instead: string,
   limit: number = MAX_RESULT_SIZE,
 ): void {
   const size = sizeOf(value);

@@ -6,6 +6,7 @@
 import {
   CLIENT_INFO_META_KEY,
   type McpRequestContext,
+  type RequestId,
   type Result,
   type Server,
   type ServerCapabilities,
@@ -41,6 +42,26 @@ import {
 } from "../features/subscriptions.ts";
 import { listToolEntries, TOOL_HANDLERS } from "../features/tools.ts";
 
+/**
+ * Serves the skills of a registry to any number of clients, with the MCP SDK. The
+ * documentation leaves out the members whose types are the SDK's.
+ */
+export interface SkillService {
+  /** Fulfilled after the first scan, for which all requests wait. */
+  readonly ready: Promise<unknown>;
+  /** @ignore Carries the notifications to the clients that listen over HTTP. */
+  readonly bus: ServerEventBus;
+  /** @ignore Creates the server of a connection over stdio, or of a request over HTTP. */
+  readonly createServer: (connection: McpRequestContext) => Server;
+  /** @ignore Follows files over stdio, where the SDK does not pass on who listens. */
+  readonly subscribe: (
+    listener: RequestId,
+    uris: readonly string[],
+  ) => Promise<void>;
+  /** @ignore Ends what a listener follows. */
+  readonly unsubscribe: (listener: RequestId) => void;
+}
+
 const HANDLERS: Handlers = {
   ...TOOL_HANDLERS,
   ...PROMPT_HANDLERS,
@@ -51,9 +72,6 @@ const HANDLERS: Handlers = {
 
 /** The longest time for which a client may cache a result, in seconds. */
 const MAX_TTL_SECONDS = 5;
-
-/** A result for the error that it is too large. */
-const WHOLE_RESULT = { what: "the result", instead: "ask for less at a time" };
 
 export function describeServer(
   connection: McpRequestContext,
@@ -136,7 +154,7 @@ export async function answer(
   const result = await handle(params as Params<Method>, context);
   // Tools keep their results within the client's limit.
   if (method !== "tools/call") {
-    requireSize(result, WHOLE_RESULT);
+    requireSize(result, "the result", "ask for less at a time");
   }
   // Only clients of 2026-07-28 know these fields.
   const isModern = request.mcpReq.envelope !== undefined;
@@ -145,7 +163,7 @@ export async function answer(
     : result;
 }
 
-/** Whether clients may cache the results of a method. Only lists and files are cacheable. */
+/** Whether clients may cache the results of a method: lists, files, and skills. */
 function isCacheable(method: Method): boolean {
   return /\/(?:list|read)$/.test(method) || method === "skills/get";
 }

@@ -3,11 +3,9 @@
 import {
   type JSONRPCMessage,
   type JSONRPCRequest,
-  type McpRequestContext,
   type ProtocolError,
   type RequestId,
   serializeMessage,
-  type Server,
   type Transport,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
@@ -22,6 +20,7 @@ import {
   requireRevision,
   shortenError,
 } from "./messages.ts";
+import type { SkillService } from "./server.ts";
 
 /** How long the server still answers after the end of input, in milliseconds. */
 const GRACE_MS = 2_000;
@@ -133,26 +132,13 @@ class StdioTransport implements Transport {
   }
 }
 
-interface Service {
-  /** Fulfilled after the first scan. */
-  readonly ready: Promise<unknown>;
-  readonly createServer: (connection: McpRequestContext) => Server;
-  /** Follows the files with these URIs for a listener. */
-  readonly subscribe: (
-    listener: RequestId,
-    uris: readonly string[],
-  ) => Promise<void>;
-  /** Ends what a listener follows. */
-  readonly unsubscribe: (listener: RequestId) => void;
-}
-
 /**
  * Serves the client until its input ends, or until the signal is aborted.
  *
  * @returns The exit code.
  */
 export async function serveOnStdio(
-  service: Service,
+  service: SkillService,
   signal: AbortSignal,
 ): Promise<number> {
   const transport = new StdioTransport(service.unsubscribe);
@@ -183,7 +169,7 @@ export async function serveOnStdio(
  */
 async function receiveAll(
   transport: StdioTransport,
-  service: Service,
+  service: SkillService,
 ): Promise<void> {
   let isEmpty = true;
   for await (const line of readLines()) {
@@ -199,7 +185,7 @@ async function receiveAll(
 async function receive(
   line: string,
   transport: StdioTransport,
-  service: Service,
+  service: SkillService,
 ): Promise<void> {
   const incoming = readMessage(line);
   if ("error" in incoming) {
@@ -251,7 +237,7 @@ async function* readLines(): AsyncGenerator<string> {
  */
 async function prepare(
   request: JSONRPCRequest,
-  { ready, subscribe }: Service,
+  { ready, subscribe }: SkillService,
 ): Promise<void> {
   requireRevision(request);
   const uris = urisOf(request);

@@ -52,8 +52,8 @@ export function configFor(
 ): ClientConfig {
   const command = parseCommandLine(["--print-config", client, ...args]);
   const settings = createSettings(command);
-  const environment = { ...settings.environment, homeDirectory: home };
-  const atHome = withOptions({ ...settings, environment }, settings.values);
+  const options = { ...settings.options, homeDirectory: home };
+  const atHome = withOptions({ ...settings, options }, settings.values);
   return createClientConfig(client as ClientName, atHome, undefined, program);
 }
 

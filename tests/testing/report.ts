@@ -1,10 +1,9 @@
 // The report of `--list` and `--check`.
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
-import { createReport } from "../../src/cli/report.ts";
+import { createReport, type OpenSkills } from "../../src/cli/report.ts";
 import type { Diagnostic } from "../../src/diagnostics.ts";
 import { isWindows } from "../../src/fs/paths.ts";
-import type { Settings } from "../../src/program/settings.ts";
 import { settingsFor } from "./command_line.ts";
 import { Place, skillMd } from "./place.ts";
 import { runServer, type ServerDirs } from "./server.ts";
@@ -18,9 +17,8 @@ export async function diagnosticsIn(
 }
 
 /** Opens the skills of settings as the program does. */
-export function openSkills({ roots, options }: Settings): SkillRegistry {
-  return new SkillRegistry(roots, { ...options, log: () => {} });
-}
+export const openSkills: OpenSkills = (roots, options) =>
+  new SkillRegistry(roots, { ...options, log: () => {} });
 
 /** Runs the server and returns its exit code and what it prints, with slashes in paths. */
 export async function printedReport(
