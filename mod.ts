@@ -853,21 +853,27 @@ function createHidingIn(
   decided: DecidedDirs,
   options: DecideOptions,
 ): HidingIn {
-  return decideOnce((dir) => {
+  return decideOnce((dir, skillDir) => {
     const known = decided.get(dir);
-    return known === undefined
-      ? findInnerHiding(dir, decided, options)
-      : hidingOf(known, known);
+    if (known !== undefined) return hidingOf(known, known);
+    const outerDir = withDirsAbove(dir).find((it) => decided.has(it)) ??
+      skillDir;
+    const outer = outerDir && decided.get(outerDir);
+    return outer ? findInnerHiding(dir, outer, options) : "nobody";
   });
 }
 
 /** How many skills inside skills are remembered. */
-const MAX_INNER = 2_000;
+const MAX_INNER = 20_000;
 
-/** Reads the `SKILL.md` of a directory in which the scan saw none, and judges by it. */
+/**
+ * Reads the `SKILL.md` of a directory in which the scan saw none, and judges by it.
+ *
+ * @param outer The skill around it, or else the one with a symlink into it.
+ */
 function findInnerHiding(
   dir: string,
-  decided: DecidedDirs,
+  outer: Decided,
   options: DecideOptions,
 ): SkillHiding {
   const { project, inner } = options;
@@ -885,20 +891,23 @@ function findInnerHiding(
     if (found === "waiting") return "everyone";
     if (inner.known.size >= MAX_INNER) inner.known.clear();
     if (found.skillMd) inner.known.set(dir, withoutContent(found.skillMd));
-    const outer = withDirsAbove(dir).find((it) => decided.has(it)) ?? "";
     const judged = { realDir: dir, candidates: [], ...found };
-    return hidingOf(found, judge(judged, options, decided.get(outer)));
-  } catch (error) {
-    // What Deno may not read hides nothing below it.
-    return isTemporary(error) ? "everyone" : "nobody";
+    return hidingOf(found, judge(judged, options, outer));
+  } catch {
+    // Deno may not read the directories above the one that it may read.
+    return isAtOrBelow(dir, outer.realDir) ? "everyone" : "nobody";
   }
 }
 
 /** Leaves out what takes memory, of which there can be a thousand times as much as of names. */
 function withoutContent(skillMd: KnownSkillMd): KnownSkillMd {
-  if (skillMd.frontmatter === undefined) return skillMd;
-  const { name } = skillMd;
-  return { ...skillMd, frontmatter: { name, description: "" }, excerpt: "" };
+  // V8 would keep the whole text in memory for a slice of it, but not for a copy.
+  if (skillMd.frontmatter === undefined) {
+    return { ...skillMd, name: structuredClone(skillMd.name) };
+  }
+  const name = structuredClone(skillMd.name);
+  const frontmatter = { name, description: "" };
+  return { ...skillMd, name, frontmatter, excerpt: "" };
 }
 
 /** Returns from whom the files of a skill are hidden where it is inside another one. */

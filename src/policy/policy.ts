@@ -127,16 +127,18 @@ export class Policy {
   /**
    * Decides on a skill: the strictest state of its paths applies.
    *
-   * @param outer The skill around it, if any. Rules that match both decide on that one.
+   * @param outer The skill whose files it has, if it is no skill by itself. A rule
+   *   without names that matches both decides only on that one.
    */
   decide(subject: PolicySubject, outer?: PolicySubject): PolicyDecision {
-    const around = outer === undefined ? [] : listingsOf(outer);
-    const rules = (this.#rules ?? []).filter((rule) =>
-      !around.some((listing) => isMatch(rule, listing))
-    );
+    const rules = this.#rules ?? [];
     if (rules.length === 0) return DEFAULT_DECISION;
+    const around = outer === undefined ? [] : listingsOf(outer);
+    const isForOuter = (active: ActiveRule) =>
+      active.rule.skill === undefined &&
+      around.some((listing) => isMatch(active, listing));
     const decisions = listingsOf(subject)
-      .map((listing) => decideOn(listing, rules))
+      .map((listing) => decideOn(listing, rules, isForOuter))
       .sort((a, b) => STATES[b.state].strictness - STATES[a.state].strictness);
     return decisions[0] ?? DEFAULT_DECISION;
   }
@@ -183,9 +185,10 @@ interface ActiveRule {
 function decideOn(
   listing: Listing,
   rules: readonly ActiveRule[],
+  isForOuter: (active: ActiveRule) => boolean,
 ): PolicyDecision {
   const found = rules.findLast((active) => isMatch(active, listing));
-  return found === undefined
+  return found === undefined || isForOuter(found)
     ? DEFAULT_DECISION
     : { state: found.rule.state, policyRule: found.rule };
 }

@@ -50,13 +50,15 @@ Deno.test("the files of a nested skill are hidden while its SKILL.md cannot be r
   assert.equal((await read()).text, "notes");
 });
 
-Deno.test("a policy hides a nested skill by rules that do not match the outer one", async () => {
+Deno.test("a policy hides a nested skill by its name, but not by a rule for the outer one, too", async () => {
   using place = new Place();
   place.skill("skills", "outer");
   place.skill("skills/outer", "template");
   place.skill("skills/outer", "secret");
+  place.skill("skills/outer", "listed");
   const rules = [
     { state: "off" },
+    { skill: ["outer", "listed"], state: "off" },
     { skill: "outer", state: "on" },
     { skill: "secret", state: "off" },
     { skill: "sekret", state: "off" },
@@ -68,7 +70,7 @@ Deno.test("a policy hides a nested skill by rules that do not match the outer on
   const paths = files.map(({ path }) => path);
   assert.deepEqual(paths, ["SKILL.md", "template/SKILL.md"]);
   const reasons = registry.listUnusedRules().map(({ reason }) => reason);
-  assert.deepEqual(reasons, ["rules[3] matches no skill"]);
+  assert.deepEqual(reasons, ["rules[4] matches no skill"]);
 });
 
 withLinks.test("a link into a trusted folder leads to no hidden skill that no scan has read", async () => {

@@ -43,8 +43,8 @@ export function isOff({ hiddenFrom }: Pick<Skill, "hiddenFrom">): boolean {
  */
 export type HidingIn = (dir: string, skillDir?: string) => SkillHiding;
 
-/** @param decide Decides on a directory, by its real path, but not on those above it. */
-export function decideOnce(decide: (dir: string) => SkillHiding): HidingIn {
+/** @param decide Decides on a directory, but not on those above it. */
+export function decideOnce(decide: HidingIn): HidingIn {
   const decided = new Map<string, SkillHiding>();
   return (dir, skillDir) => {
     if (dir === skillDir) return "nobody";
@@ -52,7 +52,9 @@ export function decideOnce(decide: (dir: string) => SkillHiding): HidingIn {
     const isInSkill = skillDir !== undefined && dirs.includes(skillDir);
     const deciding = isInSkill ? dirs.slice(0, dirs.indexOf(skillDir)) : dirs;
     return strictest(
-      ...deciding.map((it) => decided.getOrInsertComputed(it, decide)),
+      ...deciding.map((it) =>
+        decided.getOrInsertComputed(it, () => decide(it, skillDir))
+      ),
     );
   };
 }
