@@ -894,12 +894,12 @@ function findInnerHiding(
     const judged = { realDir: dir, candidates: [], ...found };
     return hidingOf(found, judge(judged, options, outer));
   } catch {
-    // Deno may not read the directories above the one that it may read.
+    // Outside the skill, it can be a directory that Deno may not read.
     return isAtOrBelow(dir, outer.realDir) ? "everyone" : "nobody";
   }
 }
 
-/** Leaves out what takes memory, of which there can be a thousand times as much as of names. */
+/** Leaves out the long texts, so that many skills take little memory. */
 function withoutContent(skillMd: KnownSkillMd): KnownSkillMd {
   // V8 would keep the whole text in memory for a slice of it, but not for a copy.
   if (skillMd.frontmatter === undefined) {

@@ -101,7 +101,7 @@ function startShell(command: string, directory: string): Deno.ChildProcess {
   }
 }
 
-/** How to fix that the shell does not start, by the system's words. For most, Deno has no codes. */
+/** What to do if the shell does not start, by the system's words: most errors have no code. */
 const FIXES: readonly (readonly [words: RegExp, fix: string])[] = [
   [/cwd|directory name/, "check that the skill's folder still exists"],
   [/denied/, "check the permissions of the skill's folder"],
