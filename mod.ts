@@ -56,8 +56,8 @@ import {
 import {
   basename,
   childPath,
-  currentDir,
   dirname,
+  findWorkingDirectory,
   isAtOrBelow,
   isThere,
   locationOf,
@@ -1159,7 +1159,8 @@ export class SkillRegistry {
     roots: readonly GivenSkillRoot[],
     options: SkillRegistryOptions = {},
   ) {
-    const { workingDirectory = currentDir(), watchDirs = true } = options;
+    const { workingDirectory = findWorkingDirectory(), watchDirs = true } =
+      options;
     this.#options = { ...options, workingDirectory };
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = options;
     if (!(refreshSeconds >= 0 && refreshSeconds <= MAX_REFRESH_SECONDS)) {

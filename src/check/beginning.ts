@@ -1,7 +1,7 @@
 /** Explains why a file has no readable frontmatter: its encoding, or its fences. */
 
 import type { Diagnostic } from "../diagnostics.ts";
-import { listFields, meantField } from "../skills/fields.ts";
+import { isStray, listFields, meantField } from "../skills/fields.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import { findLinkText } from "../skills/near_misses.ts";
 import { HEAD_SIZE, NOT_UTF_8 } from "../skills/skill_md.ts";
@@ -105,7 +105,7 @@ function explainBottomFence(lines: readonly string[]): Partial<Diagnostic>[] {
   const isPart = (line: string) =>
     !ALMOST_FENCE.test(line) &&
     (/^(?:[ \t]+\S|- )/.test(line) ||
-      listFields(line).some(({ key }) => key !== ""));
+      listFields(line).some((field) => !isStray(field)));
   const found = lines.findIndex((line, index) => index > 0 && !isPart(line));
   const end = found < 0 ? lines.length : found;
   const last = lines[end] ?? "";

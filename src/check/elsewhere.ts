@@ -8,7 +8,7 @@ import type { Diagnostic } from "../diagnostics.ts";
 import {
   basename,
   childOn,
-  currentDir,
+  findWorkingDirectory,
   inHome,
   isAtOrBelow,
   isAtOrBelowAny,
@@ -116,7 +116,7 @@ function isOutsideRoots(path: string, roots: readonly SkillRoot[]): boolean {
 
 function placeAt(path: string, fix: string, rest: Partial<Place>): Place {
   // A project may be a stranger's, so the limit for its directories applies.
-  const isProject = isAtOrBelow(path, currentDir() ?? path);
+  const isProject = isAtOrBelow(path, findWorkingDirectory() ?? path);
   return { path, fix, scope: isProject ? "project" : "global", ...rest };
 }
 
@@ -159,7 +159,7 @@ function listKnown(settings: Settings): Place[] {
 
 /** Lists the directories above the working directory, up to the root of its repository. */
 function listAbove(settings: Settings): Place[] {
-  const here = currentDir();
+  const here = findWorkingDirectory();
   if (here === undefined) return [];
   const dirs = withDirsAbove(here);
   const isTop = (dir: string) => mayRead(dir) && isThere(join(dir, ".git"));
@@ -174,7 +174,7 @@ function listAbove(settings: Settings): Place[] {
 function listBases(
   { options }: Settings,
 ): { shown: string; pathOf: (dir: string) => string }[] {
-  const here = currentDir();
+  const here = findWorkingDirectory();
   const home = (dir: string) => inHome(dir, options)!;
   return [
     ...options.homeDirectory ? [{ shown: "~", pathOf: home }] : [],
@@ -184,7 +184,7 @@ function listBases(
 
 /** Lists where the packages of a project can have skills, up to two levels below it. */
 function listPackages(settings: Settings): Place[] {
-  const here = currentDir();
+  const here = findWorkingDirectory();
   if (here === undefined) return [];
   const outer = listSubdirs(here).slice(0, MAX_PLACES);
   const packages = [...outer, ...outer.flatMap((dir) => listSubdirs(dir))]

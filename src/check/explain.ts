@@ -7,6 +7,7 @@ import {
   type Field,
   findField,
   isSeparated,
+  isStray,
   listFields,
   meantField,
   quoteText,
@@ -82,7 +83,7 @@ function explainFields(yaml: string, dir: string): Partial<Diagnostic>[] {
     .filter((field) => !refused.some(({ line }) => line === field.line));
   const wrong = [...refused, ...unread].sort((a, b) => a.line - b.line)
     // Text that is no field is probably what is absent.
-    .filter(({ key }) => key !== "" || absent.length === 0);
+    .filter((field) => !isStray(field) || absent.length === 0);
   return [
     ...absent.length > 0 ? [explainAbsent(absent, dir, fields)] : [],
     ...wrong.flatMap((field): Partial<Diagnostic>[] => {
@@ -112,7 +113,7 @@ function explainAbsent(
     : `the fields ${list} are missing`;
   const starts = names.map((name) => `a line that begins with "${name}:"`);
   const lines = `write ${starts.join(" and ")}`;
-  const stray = fields.find(({ key }) => key === "");
+  const stray = fields.find(isStray);
   if (stray !== undefined) {
     const { line } = stray;
     return { rule, line, reason, fix: `instead of this text, ${lines}` };
@@ -138,7 +139,7 @@ function explainField(
   fields: readonly Field[],
 ): Partial<Diagnostic>[] {
   const { key, line, lines } = field;
-  if (key === "") return [{ line, ...STRAY }];
+  if (isStray(field)) return [{ line, ...STRAY }];
   const first = findField(key, fields)!;
   if (first.line !== line) {
     const reason = `the field ${quote(key)} is already on line ${first.line}`;
@@ -194,7 +195,7 @@ function explainLines(
     const [inner = field] = listFields(written.replace(/^\s*(?:- +)?/, ""));
     const reason = finished.trim() === written.trim()
       ? "the indentation of this line is wrong"
-      : reasonFor(inner.key === "" ? field : inner, finished);
+      : reasonFor(isStray(inner) ? field : inner, finished);
     const fix = writeInstead(finished, "put it in quotes");
     return [{ line: field.line + index, reason, ...fix }];
   });

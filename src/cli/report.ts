@@ -24,8 +24,8 @@ import {
 import { diagnosticOf } from "../fs/errors.ts";
 import {
   basename,
-  currentDir,
   dirname,
+  findWorkingDirectory,
   isAtOrBelow,
   isAtOrBelowAny,
   namesIn,
@@ -263,7 +263,7 @@ async function listUnsearched(
 
 /** Returns a path relative to the working directory, if it is in that. */
 export function pathFromHere(path: string): string | undefined {
-  const dir = currentDir();
+  const dir = findWorkingDirectory();
   return dir !== undefined && isAtOrBelow(path, dir)
     ? relative(dir, path) || "."
     : undefined;
@@ -305,7 +305,7 @@ function listEmptyDirs(
     !attempt(() => Deno.statSync(dir).isFile) &&
     !(isNamedSkills(dirname(dir)) && isMarkedAsNonSkill(dir)) &&
     !looked.some((path) => isAtOrBelow(path, realPathOf(dir)));
-  const named = dirs.length > 0 ? dirs : [currentDir() ?? "."];
+  const named = dirs.length > 0 ? dirs : [findWorkingDirectory() ?? "."];
   return named.filter(isEmpty);
 }
 

@@ -105,7 +105,7 @@ export function resolvePath(
 }
 
 /** Returns the working directory, unless it was removed or Deno may not read it. */
-export function currentDir(): string | undefined {
+export function findWorkingDirectory(): string | undefined {
   return attempt(() => Deno.cwd());
 }
 

@@ -10,13 +10,11 @@ import {
   OTHER_CLIENTS,
   PROFILE_NAMES,
 } from "../views/clients.ts";
-import type { ToolOptions, Toolset } from "../views/options.ts";
 import { TOOLSET_NAMES } from "../features/toolsets/toolsets.ts";
 import {
   DEFAULT_REFRESH_SECONDS,
   MAX_REFRESH_SECONDS,
 } from "../skills/roots.ts";
-import type { BaseDirs, SkillRegistryOptions } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
 
 /** An option, as `parseArgs` of `node:util` takes it, and its documentation. */
@@ -171,24 +169,6 @@ const SERVING = {
 } as const satisfies Readonly<Record<string, Option>>;
 
 export const SERVING_OPTIONS = Object.keys(SERVING) as (keyof typeof SERVING)[];
-
-export function createOptions(
-  values: CommandLine["values"],
-): Omit<SkillRegistryOptions & ToolOptions, keyof BaseDirs | "maxFileSize"> {
-  const { refresh } = values;
-  return {
-    policy: values.policy,
-    trustLinks: values["trust-links"],
-    refreshSeconds: refresh === undefined ? undefined : Number(refresh),
-    watchDirs: !values["no-watch"],
-    toolset: (values.tools ?? "skill") as Toolset,
-    profile: values.profile,
-    allowShell: !values.remote,
-    isRemote: values.remote,
-    autoInstallDeps: values["auto-install-deps"],
-    logLoads: values["log-loads"],
-  };
-}
 
 /** All options, in the order of the help. */
 export const OPTIONS = { ...PRINTING, ...SERVING } as const;

@@ -7,8 +7,8 @@ import { attempt } from "../attempt.ts";
 import type { Advice } from "../diagnostics.ts";
 import {
   basename,
-  currentDir,
   dirname,
+  findWorkingDirectory,
   isAbsolute,
   isThere,
   isWindows,
@@ -18,7 +18,7 @@ import {
   withDirsAbove,
 } from "../fs/paths.ts";
 import { listDirEntries } from "../fs/read.ts";
-import type { ToolOptions } from "../views/options.ts";
+import type { ToolOptions, Toolset } from "../views/options.ts";
 import { Project } from "../skills/project.ts";
 import {
   isNamedSkills,
@@ -34,12 +34,7 @@ import type {
   SkillRootOptions,
 } from "../skills/types.ts";
 import { log, MAX_LENGTHS, quote } from "../text.ts";
-import {
-  type CommandLine,
-  createOptions,
-  OPTIONS,
-  UsageError,
-} from "./command_line.ts";
+import { type CommandLine, OPTIONS, UsageError } from "./command_line.ts";
 
 export interface Settings {
   /** The options, with absolute paths. */
@@ -118,6 +113,24 @@ export function withOptions(
     values,
     roots: listRoots(values, dirs, options),
     options: { ...options, ...createOptions(values), advice: ADVICE },
+  };
+}
+
+function createOptions(
+  values: CommandLine["values"],
+): Omit<SkillRegistryOptions & ToolOptions, keyof BaseDirs | "maxFileSize"> {
+  const { refresh } = values;
+  return {
+    policy: values.policy,
+    trustLinks: values["trust-links"],
+    refreshSeconds: refresh === undefined ? undefined : Number(refresh),
+    watchDirs: !values["no-watch"],
+    toolset: (values.tools ?? "skill") as Toolset,
+    profile: values.profile,
+    allowShell: !values.remote,
+    isRemote: values.remote,
+    autoInstallDeps: values["auto-install-deps"],
+    logLoads: values["log-loads"],
   };
 }
 
@@ -331,7 +344,7 @@ function readBaseDirs(warnings: string[]): BaseDirs {
   const homeDirectory = value !== undefined && isPossibleDir(value)
     ? value
     : undefined;
-  const bases = { workingDirectory: currentDir(), homeDirectory };
+  const bases = { workingDirectory: findWorkingDirectory(), homeDirectory };
   const claudeDirectory = readClaudeDirectory(bases, warnings);
   return { ...bases, claudeDirectory };
 }

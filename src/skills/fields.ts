@@ -30,7 +30,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** A field as written: its first line, and the lines below it up to the next field. */
 export interface Field {
-  /** Empty if the lines belong to no field. */
+  /** Empty if the lines are {@linkcode isStray}. */
   readonly key: string;
   /** What separates the key from the value on the first line: a colon, in valid YAML. */
   readonly separator: string;
@@ -112,7 +112,7 @@ function readField(
 ): { lines: readonly string[]; entries: [string, unknown][] } | undefined {
   const corrections = hasAlias(field) ? [] : CORRECTIONS;
   for (const reading of [AS_WRITTEN, ...corrections]) {
-    const { write, mayHoldFields = field.key === "", mayBeEmpty } = reading;
+    const { write, mayHoldFields = isStray(field), mayBeEmpty } = reading;
     const lines = write(field);
     const read = lines && attempt(() => parseYaml(lines.join("\n")));
     const entries = isObject(read) ? Object.entries(read) : [];
@@ -135,7 +135,7 @@ function hasAlias({ lines }: Field): boolean {
 /** Writes a colon and a space after the key. */
 function separate(field: Field): readonly string[] {
   const { key, value, lines } = field;
-  const isWritten = key === "" || isSeparated(field);
+  const isWritten = isStray(field) || isSeparated(field);
   return isWritten ? lines : [`${key}: ${value}`.trimEnd(), ...lines.slice(1)];
 }
 
@@ -166,14 +166,13 @@ function outdent(field: Field): string[] | undefined {
 const NESTED = /^\s*(?:-|(?:[\w.-]+|<<)\s*:)(?:\s|$)/;
 
 /** Puts the text of a field in quotes, on one line. */
-export function quoteText(
-  { key, value, lines: [, ...below] }: Field,
-): string[] | undefined {
+export function quoteText(field: Field): string[] | undefined {
+  const { key, value, lines: [, ...below] } = field;
   const start = value.replace(/^[>|][-+\d]*(?=\s|$)/, "");
   const isText = value !== "" || !NESTED.test(below[0] ?? "");
   const lines = [start, ...below].map((line) => line.trim());
   const text = unquote(lines.filter((line) => line !== "").join(" "));
-  return key === "" || oneLine(text) === "" || !isText
+  return isStray(field) || oneLine(text) === "" || !isText
     ? undefined
     : [`${key}: ${JSON.stringify(text)}`];
 }
@@ -216,6 +215,11 @@ export function isAmong(key: string, lines: readonly string[]): boolean {
     .some((line) => line.replace(BEFORE_KEY, "").startsWith(key));
 }
 
+/** Whether lines belong to no field. */
+export function isStray({ key }: Pick<Field, "key">): boolean {
+  return key === "";
+}
+
 export function findField(
   key: string,
   fields: readonly Field[],
@@ -235,9 +239,9 @@ export function listFields(yaml: string): Field[] {
   for (const [index, text] of yaml.split("\n").entries()) {
     const start = readStart(text);
     const last = fields.at(-1);
-    const isInBrackets = last?.key === "" && /^[[{]/.test(last.lines[0]!);
-    const continues = start.key === "" &&
-      (last?.key === "" || !NO_TEXT.test(text));
+    const isBelowStray = last !== undefined && isStray(last);
+    const isInBrackets = isBelowStray && /^[[{]/.test(last.lines[0]!);
+    const continues = isStray(start) && (isBelowStray || !NO_TEXT.test(text));
     if (last && (continues || isInBrackets)) last.lines.push(text);
     else if (!BLANK.test(text)) {
       fields.push({ ...start, line: index + 1, lines: [text] });
