@@ -24,19 +24,20 @@
 import { createMcpHandler } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { createSkillService, SkillRegistry } from "./mod.ts";
 import { AccessControl } from "./src/http/access.ts";
+import { Exchange, MAX_LISTENERS } from "./src/http/exchange.ts";
 import {
   createHttpSettings,
   type HttpSettings,
 } from "./src/http/http_settings.ts";
-import { Exchange, MAX_LISTENERS } from "./src/http/exchange.ts";
 import { servePage } from "./src/http/page.ts";
 import { createRefusal, Refusals } from "./src/http/refusals.ts";
 import { shareChanges } from "./src/http/threads.ts";
+import { log, logged } from "./src/log.ts";
 import { UsageError } from "./src/program/command_line.ts";
 import { onEndSignal } from "./src/program/end_signals.ts";
 import { logWarnings } from "./src/program/settings.ts";
 import { wait } from "./src/tasks.ts";
-import { count, log, logged } from "./src/text.ts";
+import { count } from "./src/text.ts";
 
 const MCP_PATH = "/mcp";
 
@@ -72,7 +73,7 @@ await service.ready;
 shareChanges(registry, service.bus);
 registry.watch();
 settings.access.tokens?.follow(log);
-refusals.follow();
+refusals.startSummaries();
 onEndSignal(end);
 addEventListener("unhandledrejection", exitIfNotListening);
 
@@ -106,7 +107,7 @@ function exitIfNotListening(event: PromiseRejectionEvent): void {
 }
 
 function onListen(address: Deno.Addr): void {
-  const reason = access.findAddressReason(address);
+  const reason = access.findNoTokenReason(address);
   if (reason !== undefined) exit(reason);
   else if (address.transport === "tcp") {
     const { hostname, port } = address;

@@ -45,6 +45,10 @@ import type {
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import * as z from "npm:zod@^4/mini";
 import { type Advice, type Diagnostic, withAdvice } from "./src/diagnostics.ts";
+import { withFilesOfToolset } from "./src/features/markdown_only.ts";
+import { SubscribedFiles } from "./src/features/subscriptions.ts";
+import { callTool, toMcpTool } from "./src/features/tools.ts";
+import { listTools, type SkillTool } from "./src/features/toolsets/toolsets.ts";
 import {
   diagnosticOf,
   isAbsence,
@@ -76,12 +80,8 @@ import {
   versionOf,
 } from "./src/fs/read.ts";
 import { DirWatcher, MAX_WATCHED_DIRS, PathPoller } from "./src/fs/watch.ts";
-import { profileFor } from "./src/views/clients.ts";
-import type { SkillToolOptions, ToolOptions } from "./src/views/options.ts";
-import { withServedFiles } from "./src/features/markdown_only.ts";
-import { SubscribedFiles } from "./src/features/subscriptions.ts";
-import { callTool, toTool } from "./src/features/tools.ts";
-import { listTools, type SkillTool } from "./src/features/toolsets/toolsets.ts";
+import { withoutInvisible } from "./src/invisible.ts";
+import { log } from "./src/log.ts";
 import { Policy, type PolicySubject } from "./src/policy/policy.ts";
 import { STATES } from "./src/policy/states.ts";
 import {
@@ -120,7 +120,7 @@ import {
   MAX_REFRESH_SECONDS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
-  SHARED_DIRS,
+  ROOT_PARENTS,
 } from "./src/skills/roots.ts";
 import {
   PROJECT_IS_SLOW,
@@ -137,6 +137,7 @@ import {
 } from "./src/skills/skill_md.ts";
 import type { NearMiss, ScanSubscriber } from "./src/skills/source.ts";
 import type {
+  AppliedPolicyRule,
   BaseDirs,
   GivenSkillRoot,
   ScanOptions,
@@ -150,7 +151,6 @@ import type {
   SkillFiles,
   SkillFilesOptions,
   SkillHiding,
-  SkillPolicyRule,
   SkillRegistryOptions,
   SkillRoot,
   SkillRootReport,
@@ -160,15 +160,16 @@ import type {
   Viewer,
 } from "./src/skills/types.ts";
 import {
-  decideOnce,
+  hidingByDirs,
   type HidingIn,
   isOff,
   sees,
   strictest,
 } from "./src/skills/visibility.ts";
 import { inTurns, SharedTask } from "./src/tasks.ts";
-import { withoutInvisible } from "./src/invisible.ts";
-import { isObject, log, truncateCharacters } from "./src/text.ts";
+import { isObject, truncateCharacters } from "./src/text.ts";
+import { profileFor } from "./src/views/clients.ts";
+import type { SkillToolOptions, ToolOptions } from "./src/views/options.ts";
 import type { SkillService } from "./src/wire/server.ts";
 
 export { RULES } from "./src/diagnostics.ts";
@@ -241,8 +242,8 @@ export async function checkSkills(
 //   decide   loaded      → decided: with scope, state, and visibility
 //   name     decided     → the catalog, in which each name loads one skill
 //
-// Each step is a function of its arguments and the disk. The first three also take what
-// earlier scans have found.
+// Each step depends on its arguments, the disk, and the clock. The first three also take
+// what earlier scans have found, and `decide` remembers skills inside skills.
 
 /** A directory with a `SKILL.md`. */
 interface FoundDir {
@@ -302,7 +303,7 @@ interface Loaded extends LoadedFile {
 interface Decision {
   readonly scope: SkillScope;
   readonly state: SkillState;
-  readonly policyRule?: SkillPolicyRule | undefined;
+  readonly policyRule?: AppliedPolicyRule | undefined;
   readonly hiddenFrom: SkillHiding;
 }
 
@@ -325,12 +326,10 @@ interface Scan {
   readonly catalog: SkillCatalog;
 }
 
-/** What is known of skills inside skills, which no scan reads. */
-interface InnerSkills {
+/** What is known of skills inside skills, which no scan reads. Each scan resets the time. */
+interface InnerSkills extends SpentTime {
   /** By their real directories. */
   readonly known: Map<string, KnownSkillMd>;
-  /** How long it took since the last scan to read those of a project, in milliseconds. */
-  projectTime: number;
 }
 
 interface ScanInput {
@@ -355,6 +354,7 @@ async function scan(input: ScanInput): Promise<Scan> {
     last?.decided ?? new Map(),
     input,
   );
+  input.inner.projectTime = 0;
   const decided = decide(loaded, input);
   const skills = [...decided.values()];
   const skipped = listSkipped(skills, input);
@@ -398,7 +398,7 @@ interface Dir {
   readonly isSymlink: boolean;
   readonly depth: number;
   /** The real path of the skill around it, if any. */
-  readonly outer: string | undefined;
+  readonly outerDir: string | undefined;
 }
 
 /** A directory that the visit has entered. */
@@ -418,7 +418,9 @@ async function visit(
   project: Project,
   last: readonly Candidate[],
 ): Promise<Visit> {
-  const realRoots = new Set(project.resolveAll(roots.map(({ path }) => path)));
+  const realRoots = new Set(
+    project.resolveOrKeep(roots.map(({ path }) => path)),
+  );
   // The roots of the project share a budget.
   const projectBudget = { left: MAX_DIRS.project };
   const visits: Visit[] = [];
@@ -474,7 +476,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     location: realPath,
     isSymlink: false,
     depth: 0,
-    outer: undefined,
+    outerDir: undefined,
   }];
   let status: SkillRootReport["status"] = "found";
   let isCut = false;
@@ -505,7 +507,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     const limit = MAX_DIRS[root.scope];
     diagnostics.push({ ...tooManyDirs(limit), file: root.path });
   }
-  const report = { ...reportOn(root, realPath, project), realPath, status };
+  const report = { ...reportOn(root, realPath, status, project), realPath };
   return {
     searched: [...searched.values()],
     candidates,
@@ -537,15 +539,16 @@ function enterRoot({ path }: SkillRoot, project: Project): string {
 function reportOn(
   root: SkillRoot,
   location: string,
+  status: SkillRootReport["status"],
   project: Project,
 ): SkillRootReport {
   return {
     root,
     scope: project.scopeOf(location),
-    status: "found",
+    status,
     projectPath: project.pathIn(location),
-    skills: 0,
-    repeated: 0,
+    skillCount: 0,
+    repeatedCount: 0,
   };
 }
 
@@ -566,7 +569,7 @@ function skipRoot(
     searched: [],
     candidates: isTemporary(error) ? [...last] : [],
     diagnostics: isMissing && !mustExist ? [] : [diagnostic],
-    reports: [{ ...reportOn(root, location, project), status }],
+    reports: [reportOn(root, location, status, project)],
   };
 }
 
@@ -579,9 +582,9 @@ function enterDir(
   entry: Dir,
   { root, project, confinement }: RootContext,
 ): EnteredDir | undefined {
-  const { dir, location, isSymlink, depth, outer } = entry;
+  const { dir, location, isSymlink, depth, outerDir } = entry;
   const realDir = isSymlink
-    ? followSymlink(dir, { project, outer, confinement })
+    ? followSymlink(dir, { project, outerDir, confinement })
     : location;
   if (realDir === undefined) return undefined;
   const includesItself = root.includesItself ?? root.recursive ?? false;
@@ -602,7 +605,7 @@ function isSearched(found: EnteredDir, context: RootContext): boolean {
 function isSearchedDeep(found: EnteredDir, root: SkillRoot): boolean {
   const name = basename(found.dir);
   const isPutAway = !isInSkill(found) && !mayBeGroup(name) &&
-    !SHARED_DIRS.includes(name);
+    !ROOT_PARENTS.includes(name);
   const mayHoldSkills = !found.file || root.searchesSkills === true;
   return mayHoldSkills && found.depth < MAX_SEARCH_DEPTH &&
     !(root.omitsPutAway && isPutAway);
@@ -617,12 +620,12 @@ function isGroup(
     mayBeGroup(basename(found.dir)) && !realRoots.has(found.realDir);
 }
 
-function isInSkill({ file, outer }: EnteredDir): boolean {
-  return file !== undefined || outer !== undefined;
+function isInSkill({ file, outerDir }: EnteredDir): boolean {
+  return file !== undefined || outerDir !== undefined;
 }
 
 function listDirs(
-  { dir, realDir, depth, outer, file }: EnteredDir,
+  { dir, realDir, depth, outerDir, file }: EnteredDir,
   root: SkillRoot,
 ): Dir[] {
   const isWanted = (entry: Deno.DirEntry) =>
@@ -633,7 +636,7 @@ function listDirs(
     location: childPath(realDir, name),
     isSymlink,
     depth: depth + 1,
-    outer: file ? realDir : outer,
+    outerDir: file ? realDir : outerDir,
   }));
 }
 
@@ -678,17 +681,15 @@ async function read(
   const byRealDir = Map.groupBy(candidates, ({ realDir }) => realDir);
   const loaded: Loaded[] = [];
   const slowRoots = new Set<SkillRoot>();
-  let projectTime = 0;
+  const spent = { projectTime: 0 };
   for await (const [realDir, candidates] of inTurns(byRealDir)) {
     const [first, ...others] = candidates;
     if (first === undefined) continue;
     const { root } = first;
-    const isOfProject = root.scope === "project";
-    const mayParse = !isOfProject || projectTime <= MAX_PROJECT_MS;
-    const start = Date.now();
     const { skillMd } = last.get(realDir) ?? {};
-    const found = load(first, skillMd, { ...options, mayParse });
-    if (isOfProject) projectTime += Date.now() - start;
+    // A folder of the project that the user names has no limit.
+    const limit = root.scope === "project" ? spent : undefined;
+    const found = loadInTime(first, skillMd, options, limit);
     if (found === "waiting") slowRoots.add(root);
     else loaded.push({ realDir, candidates: [first, ...others], ...found });
   }
@@ -699,7 +700,32 @@ async function read(
   return { loaded, diagnostics };
 }
 
-/** Loads a `SKILL.md`, or leaves that to the next scan. */
+/** How long it took to load files of the project, in milliseconds. */
+interface SpentTime {
+  projectTime: number;
+}
+
+/**
+ * Loads a `SKILL.md`, or leaves that to the next scan if the project took too long.
+ *
+ * @param spent The time that the project took, if the file counts.
+ */
+function loadInTime(
+  found: FoundDir,
+  last: KnownSkillMd | undefined,
+  options: ReadOptions,
+  spent: SpentTime | undefined,
+): LoadedFile | "waiting" {
+  if (spent === undefined) {
+    return load(found, last, { ...options, mayParse: true });
+  }
+  const mayParse = spent.projectTime <= MAX_PROJECT_MS;
+  const start = Date.now();
+  const loaded = load(found, last, { ...options, mayParse });
+  spent.projectTime += Date.now() - start;
+  return loaded;
+}
+
 function load(
   found: FoundDir,
   last: KnownSkillMd | undefined,
@@ -813,8 +839,7 @@ function decide(
   const judged = new Map(
     loaded.map((it) => [it.realDir, { ...it, ...judge(it, options) }]),
   );
-  options.inner.projectTime = 0;
-  const hidingIn = createHidingIn(judged, options);
+  const hidingIn = hidingAmong(judged, options);
   return new Map(
     judged.entries().map(([realDir, it]) => {
       // A SKILL.md that is a symlink into a hidden skill is hidden, too.
@@ -849,17 +874,17 @@ function judge(
 }
 
 /** Returns what decides from whom directories are hidden. */
-function createHidingIn(
+function hidingAmong(
   decided: DecidedDirs,
   options: DecideOptions,
 ): HidingIn {
-  return decideOnce((dir, skillDir) => {
+  return hidingByDirs((dir, skillDir) => {
     const known = decided.get(dir);
     if (known !== undefined) return hidingOf(known, known);
     const outerDir = withDirsAbove(dir).find((it) => decided.has(it)) ??
       skillDir;
     const outer = outerDir && decided.get(outerDir);
-    return outer ? findInnerHiding(dir, outer, options) : "nobody";
+    return outer ? innerHidingOf(dir, outer, options) : "nobody";
   });
 }
 
@@ -871,7 +896,7 @@ const MAX_INNER = 20_000;
  *
  * @param outer The skill around it, or else the one with a symlink into it.
  */
-function findInnerHiding(
+function innerHidingOf(
   dir: string,
   outer: Decided,
   options: DecideOptions,
@@ -880,14 +905,12 @@ function findInnerHiding(
   try {
     const file = findSkillFile(dir);
     if (file === undefined) return "nobody";
-    const start = Date.now();
-    const isOfProject = project.scopeOf(dir) === "project";
-    const mayParse = !isOfProject || inner.projectTime <= MAX_PROJECT_MS;
-    const found = load({ dir, realDir: dir, file }, inner.known.get(dir), {
-      ...options,
-      mayParse,
-    });
-    if (isOfProject) inner.projectTime += Date.now() - start;
+    const found = loadInTime(
+      { dir, realDir: dir, file },
+      inner.known.get(dir),
+      options,
+      project.scopeOf(dir) === "project" ? inner : undefined,
+    );
     if (found === "waiting") return "everyone";
     if (inner.known.size >= MAX_INNER) inner.known.clear();
     if (found.skillMd) inner.known.set(dir, withoutContent(found.skillMd));
@@ -1003,7 +1026,8 @@ function countSkills(
     const repeated = here.filter(({ candidates: [first] }) =>
       first.root !== report.root
     );
-    return { ...report, skills: here.length, repeated: repeated.length };
+    const repeatedCount = repeated.length;
+    return { ...report, skillCount: here.length, repeatedCount };
   });
 }
 
@@ -1030,7 +1054,7 @@ function assignNames(
   const shadowed: ShadowedSkill[] = [];
   for (const key of [...byKey.keys()].sort()) {
     for (const skill of byKey.get(key)!) {
-      const by = names.find(skill.name, "host").skill!;
+      const by = names.lookUp(skill.name, "host").skill!;
       if (by === skill) {
         skills.set(key, skill);
       } else {
@@ -1055,7 +1079,7 @@ function findPrefix(skill: Skill, names: SkillNames): string | undefined {
     : [scope, plugin, `${scope}:${plugin}`];
   return prefixes.find((prefix) => {
     const name = qualifiedName({ ...skill, prefix });
-    return names.find(name, "host").skill === skill;
+    return names.lookUp(name, "host").skill === skill;
   });
 }
 
@@ -1216,7 +1240,7 @@ export class SkillRegistry {
    * Reads the current content of a file of a skill.
    *
    * @param path The path relative to the skill's directory, with `/` as the separator.
-   * @param viewer The viewer, from whom nested skills can be hidden.
+   * @param options The viewer, from whom nested skills can be hidden.
    * @throws {SkillFileError} If the file does not exist, is outside the skill, is not a
    *   regular file, is too large, or cannot be read.
    * @throws {TypeError} If the skill is `undefined`, or something else that is none.
@@ -1224,7 +1248,7 @@ export class SkillRegistry {
   async readFile(
     skill: Skill,
     path: string,
-    viewer: Viewer = "host",
+    { viewer }: Pick<SkillFilesOptions, "viewer"> = {},
   ): Promise<SkillFileContent> {
     return await readSkillFile(path, this.#accessTo(skill, viewer));
   }
@@ -1249,10 +1273,10 @@ export class SkillRegistry {
   #accessTo(skill: Skill, viewer: Viewer = "host"): FileAccess {
     if (!(isObject(skill) && "realDirectory" in skill)) {
       throw new TypeError(
-        `Cannot access the files of ${skill}: it is no skill; check whether find() returned one`,
+        "Cannot access the files of a skill: the first argument is none; check whether find() returned one",
       );
     }
-    const hidingIn = this.#createHidingIn();
+    const hidingIn = this.#hiding();
     return {
       skill,
       trusted: this.#last?.project.trusted ?? [],
@@ -1267,8 +1291,8 @@ export class SkillRegistry {
   }
 
   /** Returns nothing before the first scan. */
-  #createHidingIn(): HidingIn | undefined {
-    return this.#last && createHidingIn(
+  #hiding(): HidingIn | undefined {
+    return this.#last && hidingAmong(
       this.#last.decided,
       this.#inputFor(this.#last.project),
     );
@@ -1294,16 +1318,17 @@ export class SkillRegistry {
    * not see that.
    */
   async listNearMissesOf(name: string): Promise<NearMiss[]> {
-    const { deepenRoots, listMeant, listTooDeep } = await import(
+    if (this.#last === undefined) return [];
+    const { project } = this.#last;
+    const { deepenRoots, listNearMissesOf, listTooDeep } = await import(
       "./src/skills/near_misses.ts"
     );
-    const meant = listMeant(name, this.catalog);
+    const meant = listNearMissesOf(name, this.catalog);
     const found = meant.length > 0 ? meant : listTooDeep(
       name,
-      await this.#scanDeeper(deepenRoots(this.#roots)),
+      await this.#scanDeeper(deepenRoots(this.#roots), project),
     );
-    const { project } = this.#last!;
-    const hidingIn = this.#createHidingIn()!;
+    const hidingIn = this.#hiding();
     return found.flatMap((diagnostic) => {
       const { file } = diagnostic;
       const names = [name, basename(file)];
@@ -1311,7 +1336,7 @@ export class SkillRegistry {
       const { state } = this.#policy.decide(subject);
       const hiddenFrom = strictest(
         STATES[state].hiddenFrom,
-        hidingIn(location),
+        hidingIn?.(location) ?? "nobody",
       );
       if (!sees("model", { hiddenFrom })) return [];
       const projectPath = project.pathIn(location);
@@ -1320,11 +1345,14 @@ export class SkillRegistry {
   }
 
   /** Scans other roots. Names that follow one another share the result for a while. */
-  async #scanDeeper(roots: readonly SkillRoot[]): Promise<SkillCatalog> {
+  async #scanDeeper(
+    roots: readonly SkillRoot[],
+    project: Project,
+  ): Promise<SkillCatalog> {
     const { start = -Infinity } = this.#deepScan ?? {};
     if (performance.now() - start > MAX_DEEP_SCAN_AGE_MS) {
       const scanned = scan({
-        ...this.#inputFor(this.#last!.project),
+        ...this.#inputFor(project),
         roots,
         diagnostics: [],
         revision: 0,
@@ -1528,11 +1556,11 @@ export class SkillRegistry {
 /** The shortest time between two scans without a change that was noticed, in milliseconds. */
 const MIN_REFRESH_MS = 1_000;
 
-/** For how long unknown names share a scan of what is too deep, in milliseconds. */
-const MAX_DEEP_SCAN_AGE_MS = 5_000;
-
 /** The largest part of the time that such scans take. */
 const MAX_SCAN_SHARE = 0.01;
+
+/** For how long unknown names share a scan of what is too deep, in milliseconds. */
+const MAX_DEEP_SCAN_AGE_MS = 5_000;
 
 /** How many paths the poller compares each second. */
 const MAX_POLLED_PATHS = 200;
@@ -1622,7 +1650,7 @@ export async function createSkillService(
   );
   const wire = await import("./src/wire/server.ts");
   const bus = new InMemoryServerEventBus();
-  const source = withServedFiles(registry, toolOptions);
+  const source = withFilesOfToolset(registry, toolOptions);
   const files = new SubscribedFiles(source, bus);
   const ready = scanned
     .then(() => wire.publishChanges(registry, toolOptions, bus));
@@ -1650,8 +1678,8 @@ export async function createSkillService(
     ready,
     bus,
     createServer,
-    subscribe: (listener, uris) => files.subscribe(listener, uris),
-    unsubscribe: (listener) => files.unsubscribe(listener),
+    subscribe: (id, uris) => files.subscribe(id, uris),
+    unsubscribe: (id) => files.unsubscribe(id),
   };
 }
 
@@ -1681,8 +1709,8 @@ type SdkContext = { signal: AbortSignal } | {
 /**
  * Registers the tools of a toolset, but no prompts or resources, beside the server's own
  * tools. Their descriptions follow the catalog, and the SDK notifies the client of each
- * one that changes. The server can be the `McpServer` of `@modelcontextprotocol/sdk` 1 or of
- * `@modelcontextprotocol/server` 2. It must run in Deno.
+ * one that changes. The server can be the `McpServer` of `@modelcontextprotocol/sdk` 1 or
+ * of `@modelcontextprotocol/server` 2. It must run in Deno.
  *
  * ```ts ignore
  * import { registerSkillTools, SkillRegistry } from "@skill-server/skill-server";
@@ -1710,7 +1738,8 @@ type SdkContext = { signal: AbortSignal } | {
  * @param server An `McpServer` that is not connected yet.
  * @param registry The registry of the skills.
  * @param options The toolset and its settings. Default: the toolset `skill`.
- * @returns A function that ends the updates, for a server that closes before the registry.
+ * @returns A function that ends the updates, for a server that closes before the
+ *   registry.
  * @throws {TypeError} If the server is not an `McpServer`, or the toolset or profile is
  *   unknown.
  * @throws {Error} If the server already has a tool of the same name, or the registry is
@@ -1728,16 +1757,16 @@ export function registerSkillTools(
   }
   registry.requireOpen();
   const toolOptions = withToolset(options);
-  const profile = profileFor(undefined, toolOptions);
+  const profile = profileFor(toolOptions);
   const describe = (tool: SkillTool) => {
     const { catalog } = registry;
     const view = { profile, catalog, options: toolOptions };
-    return toTool(tool, { ...view, describesParameters: false });
+    return toMcpTool(tool, { ...view, describesParameters: false });
   };
   const updates = listTools(toolOptions).map((tool) => {
-    const entry = describe(tool);
+    const mcpTool = describe(tool);
     const config = {
-      ...entry,
+      ...mcpTool,
       inputSchema: toStandardSchema(tool.input),
       outputSchema: tool.output && toStandardSchema(tool.output),
     };
@@ -1747,13 +1776,13 @@ export function registerSkillTools(
         registry,
         options: toolOptions,
         signal,
-        client: undefined,
+        clientName: undefined,
         profile,
       });
     };
     const registered = server
       .registerTool(tool.name, config as never, call as never);
-    let { description } = entry;
+    let { description } = mcpTool;
     return () => {
       const current = describe(tool).description!;
       // The SDK notifies clients of each update.

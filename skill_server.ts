@@ -6,6 +6,7 @@
 import { createSkillService, SkillRegistry } from "./mod.ts";
 import { findNoShellReason } from "./src/features/toolsets/shell.ts";
 import { wantsShell } from "./src/features/toolsets/toolsets.ts";
+import { log, logged } from "./src/log.ts";
 import {
   findPrintingOption,
   parseCommandLine,
@@ -18,7 +19,6 @@ import {
   type Settings,
 } from "./src/program/settings.ts";
 import { wait } from "./src/tasks.ts";
-import { log, logged } from "./src/text.ts";
 
 /** The time between the first scan and the start of watching, in milliseconds. */
 const WATCH_DELAY_MS = 250;

@@ -69,8 +69,11 @@ export const RULES = {
 /** The ID of a rule in `docs/check.md`. */
 export type Rule = keyof typeof RULES;
 
+/** The rules of what keeps all skills from being served. */
+export const FAILURES: readonly Rule[] = ["policy", "scan-failed"];
+
 /** The rules whose words repeat an error of the system or of the user. */
-const REPEATING: readonly Rule[] = ["inaccessible", "policy", "scan-failed"];
+const REPEATING: readonly Rule[] = ["inaccessible", ...FAILURES];
 
 /**
  * Formats a diagnostic of a scan for the model. Of a stranger's text, it repeats at most
@@ -86,7 +89,7 @@ export function formatForModel(
 export interface Diagnostic {
   /** The rule that is broken. */
   readonly rule: Rule;
-  /** The path of the file or directory. */
+  /** The path of the file or directory, or `options.policy`. */
   readonly file: string;
   /** The line number, from 1, if it is known. */
   readonly line?: number | undefined;

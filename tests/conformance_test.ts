@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "../src/fs/paths.ts";
 import { settingsFor } from "./testing/command_line.ts";
+import { MODULES, read } from "./testing/docs.ts";
 import { REPOSITORY } from "./testing/environment.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { lacks } from "./testing/needs.ts";
-import { MODULES, read } from "./testing/pages.ts";
 import { filesPlace, Place, skillMd } from "./testing/place.ts";
 import { metaOf, runScript, serverScript, Wire } from "./testing/server.ts";
 

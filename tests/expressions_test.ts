@@ -9,7 +9,7 @@ import {
 } from "npm:@eslint-community/regexpp@^4";
 import fc from "npm:fast-check@^4";
 import { analyse } from "npm:scslre@^0.3";
-import { MODULES, read } from "./testing/pages.ts";
+import { MODULES, read } from "./testing/docs.ts";
 
 /** Expressions that the analysis reports although they are fast, each with the reason. */
 const FAST = new Map([

@@ -2,9 +2,9 @@
 // skill, and keeps serving.
 import assert from "node:assert/strict";
 import { skillUri } from "../mod.ts";
+import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
 import { join } from "../src/fs/paths.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
-import { TOOLSET_NAMES } from "../src/features/toolsets/toolsets.ts";
 import { listSkills, nextId, pages, verify } from "./testing/client.ts";
 import { hostilePlace, SECRET } from "./testing/hostile.ts";
 import { LocalServer } from "./testing/local_server.ts";

@@ -1,7 +1,7 @@
 // Imports go one way, and no module loads what it does not need.
 import assert from "node:assert/strict";
 import { dirname, join } from "../src/fs/paths.ts";
-import { listModules, read } from "./testing/pages.ts";
+import { listModules, read } from "./testing/docs.ts";
 
 /** The directories of `src/`: a module imports from its own and from those before it. */
 const ORDER = [

@@ -5,14 +5,9 @@ import {
   Client,
   StreamableHTTPClientTransport,
 } from "npm:@modelcontextprotocol/client@^2";
-import {
-  createSkillService,
-  registerSkillTools,
-  SkillRegistry,
-} from "../mod.ts";
 import { Session } from "./testing/client.ts";
+import { read } from "./testing/docs.ts";
 import { environment, flagsWith, MOD, preload } from "./testing/environment.ts";
-import { read } from "./testing/pages.ts";
 import { Place, skillMd } from "./testing/place.ts";
 import { linesOf } from "./testing/server.ts";
 import { Inbox, within } from "./testing/waiting.ts";
@@ -91,28 +86,4 @@ Deno.test("the example over HTTP notifies a client that listens", async () => {
   server.kill("SIGKILL");
   await server.status;
   await Promise.all(reading);
-});
-
-Deno.test("a closed registry is refused", async () => {
-  const registry = new SkillRegistry([]);
-  registry.close();
-  const expected = /the registry: it is closed; create another one$/;
-  await assert.rejects(createSkillService(registry), expected);
-  const server = { registerTool: () => ({ update() {} }) };
-  assert.throws(() => registerSkillTools(server, registry), expected);
-});
-
-Deno.test("SkillRegistry says that what find() did not find is no skill", async () => {
-  using registry = new SkillRegistry([]);
-  const skill = registry.find("unknown")!;
-  const file = { path: "a.md", size: 1, version: "" };
-  const expected = {
-    name: "TypeError",
-    message: /^Cannot access the files of undefined: it is no skill; /,
-  };
-  await assert.rejects(registry.listFiles(skill), expected);
-  await assert.rejects(registry.readFile(skill, "a.md"), expected);
-  await assert.rejects(registry.digest(skill, file), expected);
-  // deno-lint-ignore no-explicit-any -- as without types
-  await assert.rejects(registry.readFile("pdf" as any, "a.md"), /of pdf: it/);
 });

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { pathToFileURL } from "node:url";
 import {
   checkSkills,
+  createSkillService,
+  registerSkillTools,
   resolveSkillRoots,
   scanSkillRoots,
   SkillRegistry,
@@ -35,8 +37,8 @@ Deno.test("scanSkillRoots() returns the skills directly in a root, sorted by nam
       status: "found",
       realPath: dir,
       projectPath: undefined,
-      skills: 3,
-      repeated: 0,
+      skillCount: 3,
+      repeatedCount: 0,
     },
   ]);
   const { fileVersion, ...zebra } = skills.get("zebra")!;
@@ -122,7 +124,7 @@ Deno.test("scanSkillRoots() searches the first 50,000 folders and links of a glo
   ]);
   assert.deepEqual([...skills.keys()], ["a", "b"]);
   assert.deepEqual(
-    roots.map(({ status, skills }) => [status, skills]),
+    roots.map(({ status, skillCount }) => [status, skillCount]),
     [["found", 1], ["found", 1]],
   );
   assert.deepEqual(
@@ -231,8 +233,8 @@ Deno.test("a folder with more links than a call has arguments ends no scan and n
   const { skills: found, diagnostics } = await registry.refresh();
   assert.deepEqual([...found.keys()], ["a"]);
   assert.ok(diagnostics.length <= 1_000);
-  const { files, entries } = await registry.listFiles(found.get("a")!);
-  assert.deepEqual([files.map(({ path }) => path), entries], [
+  const { files, entryCount } = await registry.listFiles(found.get("a")!);
+  assert.deepEqual([files.map(({ path }) => path), entryCount], [
     ["SKILL.md"],
     20_001,
   ]);
@@ -605,4 +607,30 @@ Deno.test("SkillRegistry and checkSkills() refuse a path that is neither text no
   const [given, dir] = ["skills", undefined] as any[];
   assert.throws(() => new SkillRegistry([given]), expected);
   await assert.rejects(checkSkills([dir]), expected);
+});
+
+Deno.test("a closed registry is refused", async () => {
+  const registry = new SkillRegistry([]);
+  registry.close();
+  const expected = /the registry: it is closed; create another one$/;
+  await assert.rejects(createSkillService(registry), expected);
+  const server = { registerTool: () => ({ update() {} }) };
+  assert.throws(() => registerSkillTools(server, registry), expected);
+});
+
+Deno.test("SkillRegistry says that what find() did not find is no skill", async () => {
+  using registry = new SkillRegistry([]);
+  const skill = registry.find("unknown")!;
+  const file = { path: "a.md", size: 1, version: "" };
+  const expected = {
+    name: "TypeError",
+    message:
+      /^Cannot access the files of a skill: the first argument is none; /,
+  };
+  await assert.rejects(registry.listFiles(skill), expected);
+  await assert.rejects(registry.readFile(skill, "a.md"), expected);
+  await assert.rejects(registry.digest(skill, file), expected);
+  // deno-lint-ignore no-explicit-any -- as without types
+  const name = "pdf" as any;
+  await assert.rejects(registry.readFile(name, "a.md"), expected);
 });

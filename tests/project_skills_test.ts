@@ -2,16 +2,16 @@
 // their names and files speak neither for the server nor for the user.
 import assert from "node:assert/strict";
 import { type SkillCatalog, SkillRegistry } from "../mod.ts";
-import { listToolEntries } from "../src/features/tools.ts";
+import { listMcpTools } from "../src/features/tools.ts";
 import { join } from "../src/fs/paths.ts";
 import { PROFILE_NAMES, profileOfOption } from "../src/views/clients.ts";
 import { TOOL_NAMES, type Toolset } from "../src/views/options.ts";
 import { nextId } from "./testing/client.ts";
 import { printedLaunch } from "./testing/command_line.ts";
+import { read } from "./testing/docs.ts";
 import { HttpServer } from "./testing/http.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { needs } from "./testing/needs.ts";
-import { read } from "./testing/pages.ts";
 import { Place, skillMd } from "./testing/place.ts";
 import { root } from "./testing/registry.ts";
 import { Wire } from "./testing/server.ts";
@@ -69,7 +69,7 @@ async function call(
 function textsFor(client: string, catalog: SkillCatalog): string[] {
   const profile = profileOfOption(client);
   const options = { toolset: "skill" } as const;
-  return listToolEntries({ profile, catalog, options }).flatMap((tool) => [
+  return listMcpTools({ profile, catalog, options }).flatMap((tool) => [
     tool.description!,
     ...Object.values(tool.inputSchema.properties ?? {})
       .map((schema) => (schema as { description: string }).description),

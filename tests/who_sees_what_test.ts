@@ -333,6 +333,25 @@ withLinks.test("a skill whose SKILL.md is a link into a manual folder is hidden 
   assert.equal(found.get("outer")!.hiddenFrom, "model");
 });
 
+withLinks.test("a skill whose SKILL.md is a link into an off folder is off, whatever else links there", async () => {
+  using place = new Place();
+  const store = join(place.path, "store");
+  place.file("store/first.md", skillMd("first"));
+  place.file("store/second.md", skillMd("second"));
+  place.file("store/SKILL.md", skillMd("store"));
+  place.link("../../store/first.md", "skills/first/SKILL.md");
+  place.link("../../store/second.md", "skills/second/SKILL.md");
+  const skills = root(join(place.path, "skills"));
+  const policy: SkillPolicy = {
+    rules: [{ in: [join(skills.path, "first"), store], state: "off" }],
+  };
+  const { off } = await scanSkillRoots([skills], {
+    policy,
+    trustLinks: [store],
+  });
+  assert.deepEqual(off.map(({ name }) => name), ["first", "second"]);
+});
+
 Deno.test("a server with an invalid policy serves nothing until it is fixed", async () => {
   using place = new Place();
   place.skill("project/.claude/skills", "theirs");

@@ -213,6 +213,7 @@ function findTool(tools: any[]): Tool | undefined {
     const isName = others.length === 0 && properties[key]?.type === "string";
     if (isName) return { name, key };
   }
+  return undefined;
 }
 
 async function milliseconds(work: () => unknown): Promise<number> {

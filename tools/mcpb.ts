@@ -14,7 +14,7 @@
 
 import { parseArgs } from "node:util";
 import config from "../deno.json" with { type: "json" };
-import { SHARED_DIRS } from "../src/skills/roots.ts";
+import { ROOT_PARENTS } from "../src/skills/roots.ts";
 
 /** The program that checks and packs bundles. */
 const MCPB = "npm:@anthropic-ai/mcpb@2.1.2/mcpb";
@@ -36,7 +36,7 @@ const PLATFORMS: Readonly<Record<string, Platform>> = {
 };
 
 /** The directories in the home directory that are searched without a choice. */
-const DIRS = SHARED_DIRS.map((dir) => `${dir}/skills`);
+const DIRS = ROOT_PARENTS.map((dir) => `${dir}/skills`);
 
 /** What Claude Desktop asks its user for. */
 const USER_CONFIG = {

@@ -17,12 +17,13 @@ import {
   mayRead,
   realPathOf,
   withDirsAbove,
+  withTilde,
 } from "../fs/paths.ts";
-import { quoteWord, withTilde } from "../program/running_program.ts";
+import { quoteWord } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { deepenRoots, listSubdirs } from "../skills/near_misses.ts";
-import { DEFAULT_DIRS, SHARED_DIRS } from "../skills/roots.ts";
+import { DEFAULT_ROOT_PARENTS, ROOT_PARENTS } from "../skills/roots.ts";
 import { isSkillDir } from "../skills/skill_file.ts";
 import type { Skill, SkillCatalog, SkillRoot } from "../skills/types.ts";
 import { count } from "../text.ts";
@@ -88,8 +89,8 @@ export function reportPlaces(
   const reports = new Map(found.roots.map((report) => [report.root, report]));
   return places.flatMap((place): Diagnostic[] => {
     // After a failed scan, there is no report.
-    const { skills = 0, repeated = 0 } = reports.get(place) ?? {};
-    const unsearched = skills - repeated;
+    const { skillCount = 0, repeatedCount = 0 } = reports.get(place) ?? {};
+    const unsearched = skillCount - repeatedCount;
     if (unsearched === 0) return [];
     const reason = `it has ${count(unsearched, "skill")}, but is not searched`;
     const { path: file, fix } = place;
@@ -190,7 +191,7 @@ function listPackages(settings: Settings): Place[] {
   const packages = [...outer, ...outer.flatMap((dir) => listSubdirs(dir))]
     .slice(0, MAX_PLACES);
   return packages
-    .flatMap((dir) => SHARED_DIRS.map((name) => join(dir, name, "skills")))
+    .flatMap((dir) => ROOT_PARENTS.map((name) => join(dir, name, "skills")))
     .map((it) =>
       placeToAdd(it, settings, "start the client in that package, or ")
     );
@@ -199,7 +200,7 @@ function listPackages(settings: Settings): Place[] {
 /** Lists the directories beside where `skills` should be, such as `skill`, or a skill. */
 function listBeside(settings: Settings): Place[] {
   return listBases(settings).flatMap(({ shown, pathOf }) =>
-    DEFAULT_DIRS.flatMap((name) => {
+    DEFAULT_ROOT_PARENTS.flatMap((name) => {
       const dirs = listSubdirs(pathOf(name))
         .filter((path) => basename(path) !== "skills").slice(0, MAX_PLACES);
       return dirs.map((path) => {

@@ -1,12 +1,9 @@
 import assert from "node:assert/strict";
-import { DiskSpy } from "../../tests/testing/fakes.ts";
-import { LocalServer } from "../../tests/testing/local_server.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { Place, skillMd } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import type { Diagnostic } from "../diagnostics.ts";
-import { isAtOrBelow, join } from "../fs/paths.ts";
-import { SHARED_DIRS } from "../skills/roots.ts";
+import { ROOT_PARENTS } from "../skills/roots.ts";
 import { CLIENTS } from "../views/clients.ts";
 import { AGENT_DIRS } from "./elsewhere.ts";
 
@@ -23,7 +20,7 @@ async function hintsIn(place: Place): Promise<string[]> {
 }
 
 Deno.test("--list knows the folders of each client that lists skills itself", () => {
-  const searched = [...AGENT_DIRS, ...SHARED_DIRS]
+  const searched = [...AGENT_DIRS, ...ROOT_PARENTS]
     .map((dir) => `${dir}/skills`);
   for (const { title, ownSkills = [] } of Object.values(CLIENTS)) {
     const dirs = ownSkills.map((dir) => dir.replace(/^(?:~|\.)\//, ""));
@@ -60,26 +57,4 @@ withLinks.test("--list prints at most 25 lines about deeper folders", async () =
   const hints = await hintsIn(place);
   assert.equal(hints[0], "it has 26 skills, but is not searched; add --agents");
   assert.equal(hints.length, 1 + 25);
-});
-
-Deno.test("a running server reads only its own folders", async () => {
-  using place = new Place();
-  place.skill("home/.claude/skills", "git");
-  place.skill("home/.claude/skills/clone", "deeper");
-  place.file("home/.claude/skills/typo/SKILL.txt", "");
-  place.skill("home/.agents/skills", "installed");
-  place.skill("project/.agents/skills", "clone");
-  using server = await LocalServer.open({ ...place, args: [] });
-  const skills = join(place.home, ".claude", "skills");
-  const others = new Set<string>();
-  using _disk = new DiskSpy((path, operation) => {
-    const isOther = operation === "readDirSync" &&
-      !isAtOrBelow(path, skills);
-    if (isOther || path.includes(".agents")) others.add(path);
-    return undefined;
-  });
-  await server.registry.refresh();
-  const call = { name: "skill", arguments: { name: "none" } };
-  await server.ask(0, "tools/call", call);
-  assert.deepEqual([...others], []);
 });

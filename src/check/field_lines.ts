@@ -3,6 +3,7 @@
 import { attempt } from "../attempt.ts";
 import type { Diagnostic, DiagnosticDetails } from "../diagnostics.ts";
 import { escapeCodePoint, escapeInvisible } from "../invisible.ts";
+import { escapeCommands, isCopyable } from "../log.ts";
 import {
   type Field,
   findField,
@@ -10,7 +11,7 @@ import {
   parseYaml,
   quoteText,
 } from "../skills/fields.ts";
-import { escapeCommands, isCopyable, isObject, quote } from "../text.ts";
+import { isObject, quote } from "../text.ts";
 
 /** How many diagnostics of a file are reported. Others follow once these are solved. */
 export const MAX_PER_FILE = 20;
@@ -66,6 +67,7 @@ function findNested(
     const finished = number && `${indentation}${key}: ${inQuotes(number)}`;
     return { line: line + index, finished };
   }
+  return undefined;
 }
 
 export function isYaml(text: string): boolean {

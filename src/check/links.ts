@@ -74,6 +74,7 @@ function listLinks(text: string, dir: string): Link[] {
         const path = USUAL_PATH.exec(part.replaceAll("`", "").trim())?.[1];
         if (path !== undefined) add("path", path, from);
       }
+      return undefined;
     },
   });
   return links;

@@ -8,7 +8,6 @@ import { diagnosticOf } from "../fs/errors.ts";
 import { basename } from "../fs/paths.ts";
 import { listInvisible } from "../invisible.ts";
 import { findConflict } from "../skills/conflicts.ts";
-import { pathOnDisk } from "../skills/files.ts";
 import {
   type Field,
   findField,
@@ -17,6 +16,7 @@ import {
   meantField,
   readFields,
 } from "../skills/fields.ts";
+import { pathOnDisk } from "../skills/files.ts";
 import {
   checkSize,
   isValidName,
@@ -26,6 +26,7 @@ import {
 } from "../skills/limits.ts";
 import { SKILL_MD, skillKey } from "../skills/names.ts";
 import { type EntryBudget, MARKDOWN } from "../skills/near_misses.ts";
+import { isSkillFileName } from "../skills/skill_file.ts";
 import {
   findYaml,
   isFlagValue,
@@ -96,7 +97,7 @@ export async function checkSkill(
   contents: SkillFiles,
   budget: Budget,
 ): Promise<Diagnostic[]> {
-  const read = (path: string) => readFile(path, skill, registry);
+  const read = (path: string) => readFile(skill, path, registry);
   const { text } = await read(SKILL_MD).catch(() => ({ text: "" }));
   const checked = {
     ...skill,
@@ -114,11 +115,11 @@ export async function checkSkill(
 }
 
 function checkSkillMd(skill: CheckedSkill): Diagnostic[] {
-  const { refused } = readFields(findYaml(skill.text) ?? "");
-  // The correction of a refused name proposes one already.
-  const isNameRefused = refused.some(({ key }) => key === "name");
+  const { repaired } = readFields(findYaml(skill.text) ?? "");
+  // The correction of a repaired name proposes one already.
+  const isNameRepaired = repaired.some(({ key }) => key === "name");
   return SKILL_RULES.flatMap((rule) => rule(skill))
-    .filter(({ field }) => field !== "name" || !isNameRefused)
+    .filter(({ field }) => field !== "name" || !isNameRepaired)
     .slice(0, MAX_PER_FILE)
     .map((it) => ({ file: skill.file, ...addLine(it, skill.fields) }));
 }
@@ -156,8 +157,8 @@ async function checkEachFile(
 
 /** @throws {SkillFileError} If it cannot be read. */
 async function readFile(
-  path: string,
   skill: Skill,
+  path: string,
   registry: SkillSource,
 ): Promise<CheckedFile> {
   const file = await registry.readFile(skill, path);
@@ -283,7 +284,10 @@ function checkLength({ text }: CheckedSkill): DiagnosticDetails[] {
 
 /** Reports skills inside a skill, which are only files of it. */
 function checkInside({ paths }: CheckedSkill): DiagnosticDetails[] {
-  const inside = paths.filter((path) => /^[^/]+\/SKILL\.md$/.test(path));
+  const inside = paths.filter((path) => {
+    const [, name = "", ...rest] = path.split("/");
+    return rest.length === 0 && isSkillFileName(name);
+  });
   if (inside.length === 0) return [];
   const dirs = count(inside.length, "folder");
   return [{

@@ -4,8 +4,8 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
-import { formatDiagnostic } from "../diagnostics.ts";
-import { type ClientName, OTHER_CLIENTS } from "../views/clients.ts";
+import { FAILURES, formatDiagnostic } from "../diagnostics.ts";
+import { log } from "../log.ts";
 import type { CommandLine } from "../program/command_line.ts";
 import {
   createSettings,
@@ -14,13 +14,13 @@ import {
 } from "../program/settings.ts";
 import { findFailure } from "../skills/catalog.ts";
 import type { SkillCatalog } from "../skills/types.ts";
-import { log } from "../text.ts";
+import { type ClientName, OTHER_CLIENTS } from "../views/clients.ts";
 import { createClientConfig, withClientOptions } from "./config.ts";
 import { explainDoubleLists } from "./double_lists.ts";
 import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { formatJson, print } from "./print.ts";
-import { createReport, type OpenSkills, SILENT, toJson } from "./report.ts";
+import { createReport, type OpenRegistry, SILENT, toJson } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 
 /**
@@ -30,7 +30,7 @@ import { formatReport } from "./report_text.ts";
  */
 export async function runCommand(
   command: CommandLine,
-  openSkills: OpenSkills,
+  openRegistry: OpenRegistry,
 ): Promise<number> {
   const { help, version, as, "print-config": client } = command.values;
   if (help) return await print(formatHelp().trimEnd().split("\n"));
@@ -39,21 +39,22 @@ export async function runCommand(
   logWarnings(settings);
   if (client !== undefined) {
     const { roots, options } = settings;
-    const catalog = await openSkills(roots, { ...options, ...SILENT })
+    const catalog = await openRegistry(roots, { ...options, ...SILENT })
       .refresh();
     logEntryDiagnostics(catalog);
     // A server would start without skills.
     if (findFailure(catalog) !== undefined) return 2;
-    return await printConfig(client as ClientName, settings, openSkills);
+    return await printConfig(client as ClientName, settings, openRegistry);
   }
-  if (as === undefined) return await printReport(settings, openSkills);
-  return await printModelView(settings, openSkills);
+  if (as === undefined) return await printReport(settings, openRegistry);
+  return await printModelView(settings, openRegistry);
 }
 
 /** Logs what a server with the entry would log, because clients hide its log. */
 function logEntryDiagnostics({ diagnostics }: SkillCatalog): void {
   for (const diagnostic of diagnostics) {
-    if (["folder-missing", "policy", "scan-failed"].includes(diagnostic.rule)) {
+    const { rule } = diagnostic;
+    if (rule === "folder-missing" || FAILURES.includes(rule)) {
       log(formatDiagnostic(diagnostic));
     }
   }
@@ -63,13 +64,13 @@ function logEntryDiagnostics({ diagnostics }: SkillCatalog): void {
 async function printConfig(
   client: ClientName,
   settings: Settings,
-  openSkills: OpenSkills,
+  openRegistry: OpenRegistry,
 ): Promise<number> {
   const entrySettings = withClientOptions(client, settings);
   const doubleLists = await explainDoubleLists(
     client,
     entrySettings,
-    openSkills,
+    openRegistry,
   );
   const { text, notes } = createClientConfig(client, settings, doubleLists);
   const code = await print(text.trimEnd().split("\n"));
@@ -80,22 +81,22 @@ async function printConfig(
 /** Prints the model's view in a client that starts the server with the entry of `--print-config`. */
 async function printModelView(
   settings: Settings,
-  openSkills: OpenSkills,
+  openRegistry: OpenRegistry,
 ): Promise<number> {
   const { as = OTHER_CLIENTS, json } = settings.values;
   const entrySettings = as === OTHER_CLIENTS
     ? settings
     : withClientOptions(as as ClientName, settings);
   const { roots, options } = entrySettings;
-  const catalog = await openSkills(roots, options).refresh();
+  const catalog = await openRegistry(roots, options).refresh();
   return await print(formatModelView(as, catalog, options, json));
 }
 
 async function printReport(
   settings: Settings,
-  openSkills: OpenSkills,
+  openRegistry: OpenRegistry,
 ): Promise<number> {
-  const report = await createReport(settings, openSkills);
+  const report = await createReport(settings, openRegistry);
   const { check = false, json = false, strict = false } = settings.values;
   const lines = json
     ? formatJson(toJson(report))

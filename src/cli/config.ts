@@ -3,6 +3,8 @@
  * it runs now, and notes for the user.
  */
 
+import { ALLOW_SHELL, findShell } from "../features/toolsets/shell.ts";
+import { wantsShell } from "../features/toolsets/toolsets.ts";
 import {
   basename,
   dirname,
@@ -13,9 +15,8 @@ import {
   realPathOf,
   withDirsAbove,
 } from "../fs/paths.ts";
-import { type Client, type ClientName, CLIENTS } from "../views/clients.ts";
-import { ALLOW_SHELL, findShell } from "../features/toolsets/shell.ts";
-import { wantsShell } from "../features/toolsets/toolsets.ts";
+import { escapeCodePoint, escapeInvisible } from "../invisible.ts";
+import { isCopyable } from "../log.ts";
 import { listRuleDirs } from "../policy/policy_file.ts";
 import { SERVING_OPTIONS, UsageError } from "../program/command_line.ts";
 import {
@@ -31,13 +32,8 @@ import {
 } from "../program/settings.ts";
 import { Project } from "../skills/project.ts";
 import { resolveSkillRoots } from "../skills/roots.ts";
-import { escapeCodePoint, escapeInvisible } from "../invisible.ts";
-import {
-  formatIndentedJson,
-  isCopyable,
-  quote,
-  stringifyJson,
-} from "../text.ts";
+import { formatIndentedJson, quote, stringifyJson } from "../text.ts";
+import { type Client, type ClientName, CLIENTS } from "../views/clients.ts";
 
 export interface Launch {
   readonly command: string;
@@ -337,11 +333,13 @@ function targetOf(
 
 /** Returns the flag for paths, which it sorts, because their order means nothing. */
 function allowRead(paths: readonly string[]): string {
-  return `--allow-read=${[...new Set(paths.map(listable))].sort().join(",")}`;
+  return `--allow-read=${
+    [...new Set(paths.map(withoutComma))].sort().join(",")
+  }`;
 }
 
 /** Returns a path, or the innermost one above it without a comma, which separates paths. */
-function listable(path: string): string {
+function withoutComma(path: string): string {
   return withDirsAbove(path).find((it) => !it.includes(","))!;
 }
 
@@ -356,6 +354,6 @@ function explainCommas(
     : `Deno cannot list ${
       quote(path)
     }, because of the comma, so the entry lets it read all of ${
-      quote(listable(path))
+      quote(withoutComma(path))
     }. To avoid that, rename the folder.`;
 }

@@ -9,16 +9,16 @@ import {
   serverArgs,
   settingsFor,
 } from "../../tests/testing/command_line.ts";
+import { read } from "../../tests/testing/docs.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { needs } from "../../tests/testing/needs.ts";
-import { read } from "../../tests/testing/pages.ts";
 import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { ALLOW_SHELL } from "../features/toolsets/shell.ts";
 import { basename, isWindows, join, resolve } from "../fs/paths.ts";
 import { UsageError } from "../program/command_line.ts";
 import type { Program } from "../program/running_program.ts";
-import { DEFAULT_DIRS } from "../skills/roots.ts";
+import { DEFAULT_ROOT_PARENTS } from "../skills/roots.ts";
 import { quote } from "../text.ts";
 import { CLIENT_NAMES, CLIENTS } from "../views/clients.ts";
 import {
@@ -175,7 +175,7 @@ Deno.test("--print-config lets Deno read the default folders of any project", as
   using place = new Place();
   const team = place.dir("project/team");
   const args = ["--skill-dir", "team"];
-  const usual = defaultDirs(place, ...DEFAULT_DIRS).sort();
+  const usual = defaultDirs(place, ...DEFAULT_ROOT_PARENTS).sort();
   // The home directory can be a project's directory later.
   for (const cwd of [place.project, place.home]) {
     const launch = await printedLaunch(place, { cwd });

@@ -1,7 +1,6 @@
 /** Says how many skills a client and the server both list, and how to save their tokens. */
 
-import { inHome, isAtOrBelow, realPathOf } from "../fs/paths.ts";
-import { withTilde } from "../program/running_program.ts";
+import { inHome, isAtOrBelow, realPathOf, withTilde } from "../fs/paths.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
@@ -10,7 +9,7 @@ import { type ClientName, CLIENTS, profileOfOption } from "../views/clients.ts";
 import { listEntries } from "../views/entries.ts";
 import { formatValue } from "./config.ts";
 import { listPassages } from "./model_view.ts";
-import { type OpenSkills, SILENT } from "./report.ts";
+import { type OpenRegistry, SILENT } from "./report.ts";
 
 /**
  * Explains which of the user's skills the client lists, too, by their real directories.
@@ -20,7 +19,7 @@ import { type OpenSkills, SILENT } from "./report.ts";
 export async function explainDoubleLists(
   name: ClientName,
   settings: Settings,
-  openSkills: OpenSkills,
+  openRegistry: OpenRegistry,
 ): Promise<string | undefined> {
   const { title, ownSkills = [], ownList, obeysClaudeConfigDir } =
     CLIENTS[name];
@@ -30,8 +29,8 @@ export async function explainDoubleLists(
     : { ...options, claudeDirectory: undefined };
   const dirs = ownSkills.filter((dir) => !dir.startsWith("./"))
     .flatMap((dir) => inHome(dir.replace("~/", ""), bases) ?? []);
-  const clientDirs = await listRealDirs(dirs, settings, openSkills);
-  const catalog = await openSkills(settings.roots, { ...options, ...SILENT })
+  const clientDirs = await listRealDirs(dirs, settings, openRegistry);
+  const catalog = await openRegistry(settings.roots, { ...options, ...SILENT })
     .refresh();
   const entries = listEntries("model", catalog);
   const double = entries
@@ -58,11 +57,11 @@ export async function explainDoubleLists(
 async function listRealDirs(
   dirs: readonly string[],
   settings: Settings,
-  openSkills: OpenSkills,
+  openRegistry: OpenRegistry,
 ): Promise<Set<string>> {
   const roots = dirs.map((path) => ({ path, scope: "global" as const }));
   const options = { ...settings.options, ...SILENT, policy: undefined };
-  const catalog = await openSkills(roots, options).refresh();
+  const catalog = await openRegistry(roots, options).refresh();
   return new Set(listAll(catalog).map(({ realDirectory }) => realDirectory));
 }
 

@@ -1,7 +1,6 @@
 /** The output of `--help`. */
 
 import config from "../../deno.json" with { type: "json" };
-import { CLIENT_NAMES } from "../views/clients.ts";
 import { type Option, OPTIONS, VARIABLES } from "../program/command_line.ts";
 import {
   commandWords,
@@ -10,6 +9,7 @@ import {
   runningProgram,
 } from "../program/running_program.ts";
 import { DEFAULT_ROOTS } from "../skills/roots.ts";
+import { CLIENT_NAMES } from "../views/clients.ts";
 
 /** Lists the usual options, or those that few people need. */
 export function listOptionHelp(

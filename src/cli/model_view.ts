@@ -3,13 +3,13 @@
  * MCP client sees before it calls a tool.
  */
 
+import { listMcpTools, type ToolView } from "../features/tools.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import { count } from "../text.ts";
 import { OTHER_CLIENTS, profileOfOption } from "../views/clients.ts";
 import { listEntries } from "../views/entries.ts";
 import { createInstructions } from "../views/instructions.ts";
 import type { ToolOptions } from "../views/options.ts";
-import { listToolEntries, type ToolView } from "../features/tools.ts";
-import type { SkillCatalog } from "../skills/types.ts";
-import { count } from "../text.ts";
 import { formatJson, withoutCommands } from "./print.ts";
 
 export function formatModelView(
@@ -55,7 +55,7 @@ export function listPassages(client: string, view: ToolView): Passage[] {
   const { keepsInstructionsTo, searchesTools } = profileOfOption(client);
   const { catalog, options } = view;
   const search = searchesTools ? ", which the model has to search for" : "";
-  const passages = listToolEntries(view)
+  const passages = listMcpTools(view)
     .flatMap(({ name, description, inputSchema }) => [
       { title: `Tool ${name}${search}`, text: description! },
       ...Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => ({

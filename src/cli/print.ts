@@ -7,10 +7,11 @@
  *   {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
  */
 
-import { readEnvironment } from "../program/settings.ts";
-import { type ByteWriter, writeAll } from "../output.ts";
 import { escapeInvisible } from "../invisible.ts";
-import { escapeCommands, formatIndentedJson, log, logged } from "../text.ts";
+import { escapeCommands, log, logged } from "../log.ts";
+import { type ByteWriter, writeAll } from "../output.ts";
+import { readEnvironment } from "../program/settings.ts";
+import { formatIndentedJson } from "../text.ts";
 
 export function formatJson(value: unknown): string[] {
   return formatIndentedJson(value).trimEnd().split("\n");

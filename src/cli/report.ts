@@ -7,13 +7,13 @@ import {
   reportDeeper,
   reportPlaces,
 } from "../check/elsewhere.ts";
+import { addSymlinkTarget, explainScan } from "../check/explain_scan.ts";
 import {
   type Budget,
   checkSkill,
   checkTogether,
   isWithin,
 } from "../check/rules.ts";
-import { addSymlinkTarget, explainScan } from "../check/scan.ts";
 import {
   type Diagnostic,
   type DiagnosticDetails,
@@ -32,7 +32,7 @@ import {
   realPathOf,
   relative,
 } from "../fs/paths.ts";
-import { dirOfSkillMd, type Settings } from "../program/settings.ts";
+import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import { totalSize } from "../skills/limits.ts";
 import {
@@ -41,8 +41,9 @@ import {
   SKILL_MD,
   skillKey,
 } from "../skills/names.ts";
-import { listNearMisses } from "../skills/near_misses.ts";
+import { isUsedUp, listNearMisses } from "../skills/near_misses.ts";
 import { isMarkedAsNonSkill, isNamedSkills } from "../skills/roots.ts";
+import { dirOfSkillMd } from "../skills/skill_file.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type {
   ShadowedSkill,
@@ -57,7 +58,7 @@ import type {
 import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits } from "../text.ts";
 
-export type OpenSkills = (
+export type OpenRegistry = (
   roots: readonly SkillRoot[],
   options: SkillRegistryOptions,
 ) => SkillSource;
@@ -77,10 +78,13 @@ interface ReportContext {
   readonly budgets: Readonly<Record<SkillScope, Budget>>;
 }
 
-export async function createReport(settings: Settings, openSkills: OpenSkills) {
+export async function createReport(
+  settings: Settings,
+  openRegistry: OpenRegistry,
+) {
   const { check = false, policy } = settings.values;
   const { words } = settings;
-  const registry = openSkills(settings.roots, {
+  const registry = openRegistry(settings.roots, {
     ...settings.options,
     ...SILENT,
   });
@@ -94,7 +98,7 @@ export async function createReport(settings: Settings, openSkills: OpenSkills) {
     skills,
     (skill) => inspect(skill, context),
   );
-  const diagnostics = (await diagnose(inspected, context, openSkills))
+  const diagnostics = (await diagnose(inspected, context, openRegistry))
     .filter((it) => words.length === 0 || isAbout(it, words));
   const kept = diagnostics.filter((it) => !isIgnored(it, settings));
   const checked = listChecked(catalog, skills);
@@ -131,7 +135,7 @@ export function toJson(report: Report): object {
 async function diagnose(
   inspected: readonly InspectedSkill[],
   { settings, registry, roots, budgets }: ReportContext,
-  openSkills: OpenSkills,
+  openRegistry: OpenRegistry,
 ): Promise<Diagnostic[]> {
   const { catalog } = registry;
   const { check, list } = settings.values;
@@ -141,7 +145,7 @@ async function diagnose(
     ...check ? checkTogether(inspected.map(({ reported }) => reported)) : [],
     // `--check` may see only some of the skills.
     ...list ? registry.listUnusedRules() : [],
-    ...await listUnsearched(catalog, settings, openSkills),
+    ...await listUnsearched(catalog, settings, openRegistry),
     ...listNearMisses(catalog, budgets),
     ...listUninspected(budgets.project, roots),
   ];
@@ -244,7 +248,7 @@ function listUninspected(
 async function listUnsearched(
   catalog: SkillCatalog,
   settings: Settings,
-  openSkills: OpenSkills,
+  openRegistry: OpenRegistry,
 ): Promise<Diagnostic[]> {
   // Users should correct a misspelled folder first.
   const isMisspelled = catalog.diagnostics
@@ -254,7 +258,7 @@ async function listUnsearched(
   const roots = [...settings.roots, ...places, ...deep];
   // Without the policy, skills that are off are found, too.
   const options = { ...settings.options, ...SILENT, policy: undefined };
-  const found = await openSkills(roots, options).refresh();
+  const found = await openRegistry(roots, options).refresh();
   return [
     ...reportPlaces(places, found),
     ...reportDeeper(deep, found, settings),
@@ -279,9 +283,11 @@ function isMissingOptionalRoot(
 }
 
 function toReportedRoot(
-  { root, scope, status, skills, repeated }: SkillRootReport,
+  { root, scope, status, skillCount, repeatedCount }: SkillRootReport,
 ) {
   const { path, recursive } = root;
+  const skills = skillCount;
+  const repeated = repeatedCount;
   return { path, scope, recursive, status, skills, repeated };
 }
 
@@ -372,7 +378,7 @@ async function toReportedSkill(
     state,
     hiddenFrom,
     isHiddenFromUser,
-    policyRule: skill.policyRule?.path,
+    policyRule: skill.policyRule?.place,
     shadowedBy: shadowing?.by.file,
     isCopy: shadowing && contents &&
       await hasSameFiles(shadowing, registry, budgets[skill.root.scope]),
@@ -391,9 +397,9 @@ async function listFiles(
   registry: SkillSource,
   budget: Budget,
 ): Promise<SkillFiles | undefined> {
-  if (budget.entries < 0) return undefined;
+  if (isUsedUp(budget)) return undefined;
   const contents = await registry.listFiles(skill);
-  budget.entries -= contents.entries;
+  budget.entries -= contents.entryCount;
   return contents;
 }
 
@@ -406,7 +412,7 @@ async function hasSameFiles(
   const digest = async (it: Skill) => {
     const { files } = await registry.listFiles(it);
     budget.bytes -= totalSize(files);
-    if (budget.bytes < 0) return undefined;
+    if (!isWithin(budget)) return undefined;
     const digests = files.map(async (file) => [
       file.path,
       (await registry.digest(it, file)).digest,

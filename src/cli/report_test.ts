@@ -2,15 +2,15 @@ import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { checkSkills, resolveSkillRoots } from "../../mod.ts";
 import { parseLaunch, settingsFor } from "../../tests/testing/command_line.ts";
+import { read } from "../../tests/testing/docs.ts";
 import { REPOSITORY } from "../../tests/testing/environment.ts";
 import { DiskSpy, replaced } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
-import { read } from "../../tests/testing/pages.ts";
 import { Place, runSync, skillMd } from "../../tests/testing/place.ts";
 import { root } from "../../tests/testing/registry.ts";
 import {
   diagnosticsIn,
-  openSkills,
+  openRegistry,
   printedReport,
   reportPlace,
 } from "../../tests/testing/report.ts";
@@ -173,7 +173,7 @@ withNames.test("no name of a folder adds a line to what is printed", async () =>
 async function reportOnProject(dir: string): Promise<Diagnostic[]> {
   const roots = [root(dir, { scope: "project" })];
   const settings = { ...settingsFor("--check", dir), roots };
-  return (await createReport(settings, openSkills)).diagnostics;
+  return (await createReport(settings, openRegistry)).diagnostics;
 }
 
 function rulesOf(diagnostics: readonly Diagnostic[]): string[] {
@@ -227,7 +227,7 @@ Deno.test("--check and --list look at 20,000 files and folders of a project", as
   });
   const roots = resolveSkillRoots({ workingDirectory: place.project });
   const settings = { ...settingsFor("--list"), roots };
-  const { diagnostics } = await createReport(settings, openSkills);
+  const { diagnostics } = await createReport(settings, openRegistry);
   const limited = diagnostics.filter(({ rule }) => rule === "too-many");
   assert.deepEqual(limited.map(({ file }) => file), [dir]);
   const archives = diagnostics.filter(({ rule }) => rule === "archive");

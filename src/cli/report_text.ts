@@ -4,9 +4,8 @@
  * Actions, diagnostics are annotations.
  */
 
-import { dirname, join, relative } from "../fs/paths.ts";
+import { dirname, join, relative, withTilde } from "../fs/paths.ts";
 import { STATES } from "../policy/states.ts";
-import { withTilde } from "../program/running_program.ts";
 import type { Settings } from "../program/settings.ts";
 import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits, count, oneLine, quote } from "../text.ts";
@@ -91,10 +90,10 @@ function formatRemarks(
   const dir = relative(root, directory) || ".";
   const remarks: string[] = [];
   if (dir !== name) remarks.push(`in ${dir}`);
-  if (isOff(skill) && STATES[state].hiddenFrom !== hiddenFrom) {
+  const byPolicy = STATES[state].hiddenFrom === hiddenFrom;
+  if (isOff(skill) && !byPolicy) {
     remarks.push("off, because its SKILL.md is a link into a hidden folder");
   }
-  const byPolicy = STATES[state].hiddenFrom === hiddenFrom;
   if (hiddenFrom === "model") {
     const hider = byPolicy ? "the policy" : "its SKILL.md";
     remarks.push(`hidden from the model by ${hider}`);

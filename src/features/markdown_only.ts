@@ -4,7 +4,7 @@ import { NOT_THERE, SkillFileError } from "../fs/errors.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { ToolOptions } from "../views/options.ts";
 
-export function withServedFiles(
+export function withFilesOfToolset(
   registry: SkillSource,
   { toolset }: ToolOptions,
 ): SkillSource {
@@ -20,9 +20,9 @@ export function withServedFiles(
       const files = listed.files.filter(({ path }) => isMarkdown(path));
       return { ...listed, files };
     },
-    readFile: async (skill, path, viewer) => {
+    readFile: async (skill, path, options) => {
       if (!isMarkdown(path)) throw new SkillFileError(path, NOT_THERE);
-      return await registry.readFile(skill, path, viewer);
+      return await registry.readFile(skill, path, options);
     },
     digest: (skill, file) => registry.digest(skill, file),
     listNearMissesOf: (name) => registry.listNearMissesOf(name),

@@ -10,7 +10,6 @@ import { SKILL_MD, skillMdUri, toPromptName } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { nearestWords, quote } from "../text.ts";
-import type { ListView, RequestContext } from "../views/options.ts";
 import { listEntries, type SkillEntry } from "../views/entries.ts";
 import { findNoSkillsReason, PLAIN_NAME } from "../views/instructions.ts";
 import { fitList, MAX_LIST_LENGTH } from "../views/lists.ts";
@@ -20,6 +19,7 @@ import {
   type LoadedSkill,
   logLoad,
 } from "../views/loading.ts";
+import type { ListView, RequestContext } from "../views/options.ts";
 import {
   type Handlers,
   InvalidParamsError,
@@ -41,7 +41,7 @@ export const PROMPT_HANDLERS: Handlers = {
   "prompts/get": async (params, context) => {
     const { registry, options, profile } = context;
     const skill = requirePrompt(params, registry);
-    const reading = registry.readFile(skill, SKILL_MD, "user");
+    const reading = registry.readFile(skill, SKILL_MD, { viewer: "user" });
     const text = decodeText(await readForRequest(skillMdUri(skill), reading));
     logLoad(skill, "as a prompt", context);
     const takesInput = params.name !== SKILL_PROMPT &&
@@ -103,10 +103,10 @@ function createPromptContent(
   input: string | undefined,
 ): ContentBlock {
   const annotations = { audience: ["assistant" as const], priority: 1.0 };
-  const { client, options, profile } = context;
+  const { clientName, options, profile } = context;
   // Skilljack's prompts embed the skill as a resource. Some clients drop such prompts,
   // and one without a name may be one of them.
-  const isKnown = client !== undefined || options.profile !== undefined;
+  const isKnown = clientName !== undefined || options.profile !== undefined;
   if (
     options.toolset === "skilljack" && isKnown &&
     !profile.dropsEmbeddedResources

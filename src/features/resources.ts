@@ -9,10 +9,10 @@ import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
-import type { RequestContext } from "../views/options.ts";
 import { listEntries } from "../views/entries.ts";
 import { logLoad } from "../views/loading.ts";
 import { resourceContents } from "../views/media_types.ts";
+import type { RequestContext } from "../views/options.ts";
 import { readAsMeant, readTogether } from "../views/reading.ts";
 import {
   type Handlers,

@@ -8,6 +8,7 @@
 
 import type { Resource, Result } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { DiagnosticDetails } from "../diagnostics.ts";
+import { escapeInvisible } from "../invisible.ts";
 import { remember } from "../remember.ts";
 import { sha256 } from "../skills/files.ts";
 import { findUnlistingReason, MAX_LISTED_ENTRIES } from "../skills/limits.ts";
@@ -17,7 +18,6 @@ import { readSkillMd } from "../skills/skill_md.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type { Skill } from "../skills/types.ts";
 import { inTurns, SharedTask } from "../tasks.ts";
-import { escapeInvisible } from "../invisible.ts";
 import { quoteSent, stringifyJson } from "../text.ts";
 import { globalFirst, listEntries, type SkillEntry } from "../views/entries.ts";
 import { mediaTypeOfName } from "../views/media_types.ts";

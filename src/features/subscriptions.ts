@@ -1,6 +1,9 @@
 /** Notifies clients of changes to the files that they subscribed to. */
 
-import type { ServerEventBus } from "npm:@modelcontextprotocol/server@^2.4.0";
+import type {
+  RequestId,
+  ServerEventBus,
+} from "npm:@modelcontextprotocol/server@^2.4.0";
 import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import type { ScanSubscriber, SkillSource } from "../skills/source.ts";
@@ -14,23 +17,25 @@ const ALL_SKILLS = "skill://";
 
 /** The handlers of the subscriptions of clients up to 2025-11-25. */
 export function subscriptionHandlers(files: SubscribedFiles): Handlers {
-  const listener = Symbol();
+  const subscriber = Symbol();
   return {
     "resources/subscribe": async ({ uri }) => {
-      await files.subscribe(listener, [uri]);
+      await files.subscribe(subscriber, [uri]);
       return {};
     },
     "resources/unsubscribe": ({ uri }) => {
-      files.unsubscribe(listener, [uri]);
+      files.unsubscribe(subscriber, [uri]);
       return {};
     },
   };
 }
 
+/** A connection up to 2025-11-25, or the ID of a request `subscriptions/listen`. */
+type Subscriber = symbol | RequestId;
+
 /** What is known of a URI that clients subscribed to. */
 interface Subscribed {
-  /** Who subscribed: connections up to 2025-11-25, and IDs of `subscriptions/listen`. */
-  readonly listeners: Set<unknown>;
+  readonly subscribers: Set<Subscriber>;
   /** The versions of its files, once they are known. */
   versions?: string;
 }
@@ -51,32 +56,36 @@ export class SubscribedFiles implements ScanSubscriber {
   }
 
   /**
-   * Subscribes a listener to URIs. Later changes are reported once the promise is
+   * Subscribes to URIs. Later changes are reported once the promise is
    * fulfilled.
    *
    * @throws {InvalidParamsError} If one is that of no skill.
    */
-  async subscribe(listener: unknown, uris: readonly string[]): Promise<void> {
+  async subscribe(
+    subscriber: Subscriber,
+    uris: readonly string[],
+  ): Promise<void> {
     for (const uri of uris) {
       if (uri !== ALL_SKILLS) requireResource(uri, this.#registry);
     }
     const hasNew = uris.some((uri) => !this.#subscribed.has(uri));
     for (const uri of uris) {
-      const subscribed = this.#subscribed.get(uri) ?? { listeners: new Set() };
-      subscribed.listeners.add(listener);
+      const subscribed = this.#subscribed.get(uri) ??
+        { subscribers: new Set() };
+      subscribed.subscribers.add(subscriber);
       this.#subscribed.set(uri, subscribed);
     }
     if (hasNew) await this.#looks.run(() => this.#look());
   }
 
-  /** Ends the subscriptions of a listener to URIs, by default to all. */
+  /** Ends the subscriptions of a subscriber to URIs, by default to all. */
   unsubscribe(
-    listener: unknown,
+    subscriber: Subscriber,
     uris: Iterable<string> = this.#subscribed.keys(),
   ): void {
     for (const uri of uris) {
-      const { listeners } = this.#subscribed.get(uri) ?? {};
-      if (listeners?.delete(listener) && listeners.size === 0) {
+      const { subscribers } = this.#subscribed.get(uri) ?? {};
+      if (subscribers?.delete(subscriber) && subscribers.size === 0) {
         this.#subscribed.delete(uri);
       }
     }

@@ -32,7 +32,7 @@ const READ_ONLY: ToolAnnotations = {
 
 export const TOOL_HANDLERS: Handlers = {
   "tools/list": (params, { registry: { catalog }, options, profile }) => {
-    const tools = listToolEntries({ catalog, options, profile });
+    const tools = listMcpTools({ catalog, options, profile });
     return pageOf("tools", tools, params?.cursor);
   },
   "tools/call": ({ name, arguments: input = {} }, context) =>
@@ -97,23 +97,23 @@ export interface ToolView extends ListView {
 }
 
 /** Lists the tools. Over HTTP, each request asks for them, but few scans change them. */
-export function listToolEntries(
+export function listMcpTools(
   { options, catalog, profile }: ListView,
 ): readonly Tool[] {
-  return entriesFor(options)(catalog)(profile);
+  return mcpToolsFor(options)(catalog)(profile);
 }
 
-const entriesFor = remember((options: ToolOptions) =>
+const mcpToolsFor = remember((options: ToolOptions) =>
   remember((catalog: SkillCatalog) =>
     remember((profile: ClientProfile) =>
       listTools(options).map((tool) =>
-        toTool(tool, { profile, catalog, options })
+        toMcpTool(tool, { profile, catalog, options })
       )
     )
   )
 );
 
-export function toTool(tool: SkillTool, view: ToolView): Tool {
+export function toMcpTool(tool: SkillTool, view: ToolView): Tool {
   const { name, title, annotations, input, output } = tool;
   const { description, parameter } = describeTool(tool, view);
   const inputSchema = toJsonSchema(input);

@@ -7,7 +7,7 @@ import {
   profileOfOption,
 } from "../views/clients.ts";
 import { MAX_LIST_LENGTH } from "../views/lists.ts";
-import { listToolEntries } from "./tools.ts";
+import { listMcpTools } from "./tools.ts";
 
 /** The clients with profiles, and an unknown one. */
 const CLIENTS = [
@@ -49,7 +49,7 @@ function listed(text: string): { numbers: string[]; more: number } {
 
 Deno.test("each client gets each skill once, within the limits of what its model sees", () => {
   for (const name of CLIENTS) {
-    const profile = profileFor(name);
+    const profile = profileFor({}, name);
     const { cutsDescriptionsAt = Infinity, toolMeta } = profile;
     // A summary and the purpose of the tool precede the list.
     const limit = Math.min(MAX_LIST_LENGTH + 400, cutsDescriptionsAt);
@@ -57,7 +57,7 @@ Deno.test("each client gets each skill once, within the limits of what its model
       for (const count of [1, 40, 160, 1_250, 1_500]) {
         const catalog = createCatalog(count);
         const options = { toolset };
-        const [tool] = listToolEntries({ profile, catalog, options });
+        const [tool] = listMcpTools({ profile, catalog, options });
         const { description, inputSchema, _meta } = tool!;
         const field = inputSchema.properties!.name;
         // The list of skills is in the description of a tool without this parameter.
@@ -87,10 +87,10 @@ Deno.test("a tool has the words of its contract if the client shows them whole",
     ["claude-code", 40, "on", false],
   ] as const;
   for (const [client, count, state, isContract] of cases) {
-    const profile = profileFor(client);
+    const profile = profileFor({}, client);
     const catalog = createCatalog(count, state);
     const options = { toolset: "skill" } as const;
-    const [tool] = listToolEntries({ profile, catalog, options });
+    const [tool] = listMcpTools({ profile, catalog, options });
     const start = isContract ? /^Execute a skill within/ : /^Load instructions/;
     assert.match(tool!.description!, start, `${client}, ${count}, ${state}`);
   }

@@ -101,11 +101,11 @@ export function diagnosticOf(error: unknown): DiagnosticDetails {
   return {
     rule: "inaccessible",
     reason: `the operating system cannot read it (${formatSystemError(error)})`,
-    fix: findFix(error),
+    fix: fixFor(error),
   };
 }
 
-function findFix(error: unknown): string {
+function fixFor(error: unknown): string {
   if (isOneOf(error, [ONLY_IN_CLOUD])) {
     return "download it, because it may be only in the cloud";
   }

@@ -64,6 +64,13 @@ export function inHome(
   return homeDirectory === undefined ? undefined : join(homeDirectory, path);
 }
 
+/** Shortens a path in the home directory with `~`, which options accept. */
+export function withTilde(path: string, home: string | undefined): string {
+  return home !== undefined && isAtOrBelow(path, home)
+    ? join("~", relative(home, path))
+    : path;
+}
+
 /**
  * Returns the path of a file URL, and any other path as it is.
  *

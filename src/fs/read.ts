@@ -64,20 +64,21 @@ export function requireReadable(
  * Reads a located file. Its status was read before, because opening a FIFO would block.
  *
  * @param options.maxFileSize The size limit in bytes. Default: 1 MiB.
- * @param options.buffer A buffer for the beginning of the file. Default: one for all
- *   of it.
+ * @param options.buffer A buffer for the beginning of the file. Default: one for all of
+ *   it, if it is not too large.
  * @throws {SkillFileError} If it is not a regular file, or is too large.
  */
 export function readLocated(
   file: Located,
-  { maxFileSize, buffer = new Uint8Array(file.status.size) }: {
+  { maxFileSize, buffer }: {
     maxFileSize?: number | undefined;
     buffer?: Uint8Array<ArrayBuffer>;
   } = {},
 ): Uint8Array<ArrayBuffer> {
   requireReadable(file, maxFileSize);
   using open = Deno.openSync(file.path);
-  const bytes = buffer.subarray(0, file.status.size);
+  const { size: fileSize } = file.status;
+  const bytes = (buffer ?? new Uint8Array(fileSize)).subarray(0, fileSize);
   let end = 0;
   while (end < bytes.length) {
     const size = open.readSync(bytes.subarray(end)) ?? 0;

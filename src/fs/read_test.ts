@@ -17,6 +17,8 @@ Deno.test("readLocated() refuses a folder, and a file that is too large", () => 
   const dir = locate(join(place.path, "dir"), () => true);
   assert.throws(() => readLocated(dir), /it is a folder/);
   assert.throws(() => readLocated(file, { maxFileSize: 3 }), /larger than/);
+  const huge = { ...file, status: { ...file.status, size: 2 ** 50 } };
+  assert.throws(() => readLocated(huge), /larger than/);
 });
 
 Deno.test("isSettled() is true two seconds after a change, if the time is known", () => {

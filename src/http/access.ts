@@ -39,7 +39,7 @@ export interface AccessOptions {
 
 export interface Sender {
   /** Its network address, after the name of its token, as in `alice@127.0.0.1`. */
-  readonly name?: string | undefined;
+  readonly label?: string | undefined;
   /** Aborted when the token that it sent is removed. */
   readonly removal?: AbortSignal;
 }
@@ -63,7 +63,7 @@ export class AccessControl {
   }
 
   /** Returns the reason not to serve an address, of a client or of the server itself. */
-  findAddressReason(address: Deno.Addr | undefined): string | undefined {
+  findNoTokenReason(address: Deno.Addr | undefined): string | undefined {
     return isLoopback(address) || this.requiresToken ? undefined : NO_TOKEN;
   }
 
@@ -75,8 +75,8 @@ export class AccessControl {
     const isKnownHost = this.#acceptsAnyHost ||
       validateHostHeader(host, this.#hosts).ok;
     if (isKnownHost && this.#isKnownOrigin(headers)) return undefined;
-    const client = this.#clientOf(request, address);
-    return this.#refusals.refuse(403, UNKNOWN_HOST, client);
+    const sender = this.#addressOf(request, address);
+    return this.#refusals.refuse(403, UNKNOWN_HOST, sender);
   }
 
   /** Only browsers send an origin. A request without one is valid. */
@@ -97,27 +97,27 @@ export class AccessControl {
   }
 
   identify(request: Request, address?: Deno.Addr): Sender | Response {
-    const client = this.#clientOf(request, address);
-    const reason = this.findAddressReason(address);
-    if (reason !== undefined) return this.#refusals.refuse(403, reason, client);
+    const sender = this.#addressOf(request, address);
+    const reason = this.findNoTokenReason(address);
+    if (reason !== undefined) return this.#refusals.refuse(403, reason, sender);
     const { tokens } = this.#options;
-    if (tokens === undefined) return { name: client };
+    if (tokens === undefined) return { label: sender };
     const authorization = request.headers.get("authorization") ?? "";
     const token = tokens.find(bearerTokenIn(authorization));
     if (token === undefined) {
       const error = authorization === "" ? "" : ' error="invalid_token"';
       const headers = { "WWW-Authenticate": `Bearer${error}` };
-      return this.#refusals.refuse(401, WRONG_TOKEN, client, headers);
+      return this.#refusals.refuse(401, WRONG_TOKEN, sender, headers);
     }
     const { name, removal } = token;
     return {
-      name: name === undefined ? client : `${name}@${client ?? "?"}`,
+      label: name === undefined ? sender : `${name}@${sender ?? "?"}`,
       removal: removal.signal,
     };
   }
 
   /** Returns the address of a client for the log, as the proxy says it. */
-  #clientOf({ headers }: Request, address?: Deno.Addr): string | undefined {
+  #addressOf({ headers }: Request, address?: Deno.Addr): string | undefined {
     const host = hostnameOf(address);
     if (host === undefined) return undefined;
     if (host.replace(/^::ffff:/, "") !== this.#options.proxy) return host;

@@ -56,7 +56,7 @@ Deno.test("AccessControl.identify() accepts clients on this machine, or with a t
   for (const [valid, authorization, address, expected] of cases) {
     const client = createAccess(valid)
       .identify(request({ authorization }), address);
-    const found = client instanceof Response ? client.status : client.name;
+    const found = client instanceof Response ? client.status : client.label;
     assert.equal(found, expected, authorization);
   }
 });
@@ -78,12 +78,12 @@ Deno.test("AccessControl names the last address in X-Forwarded-For if the proxy 
     const sender = createAccess(`bob:${TOKEN}`, proxy)
       .identify(request(headers), tcp(address));
     assert.ok(!(sender instanceof Response));
-    assert.equal(sender.name, `bob@${name}`, forwarded);
+    assert.equal(sender.label, `bob@${name}`, forwarded);
   }
-  const { name } = createAccess(`bob:${TOKEN}`).identify(
+  const { label } = createAccess(`bob:${TOKEN}`).identify(
     request({ authorization: `Bearer ${TOKEN}`, "x-forwarded-for": "::1" }),
-  ) as { name: string };
-  assert.equal(name, "bob@?");
+  ) as { label: string };
+  assert.equal(label, "bob@?");
   // It changes who may connect no more than any other header.
   const refused = createAccess(undefined, "10.0.0.1")
     .identify(request({ "x-forwarded-for": "127.0.0.1" }), tcp("10.0.0.1"));

@@ -8,7 +8,11 @@ import {
   ProtocolErrorCode,
   readRequestBody,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { isListener, readMessage, shortenError } from "../wire/messages.ts";
+import {
+  isListenRequest,
+  readMessage,
+  shortenError,
+} from "../wire/messages.ts";
 import type { Sender } from "./access.ts";
 import type { Refusals } from "./refusals.ts";
 
@@ -52,7 +56,7 @@ export class Exchange {
     if (this.#handled >= MAX_REQUESTS) {
       const reason = "The server is busy: try again in a second";
       const headers = { "Retry-After": "1" };
-      return this.#refusals.refuse(503, reason, sender.name, headers);
+      return this.#refusals.refuse(503, reason, sender.label, headers);
     }
     this.#handled++;
     using slot = new DisposableStack();
@@ -63,7 +67,7 @@ export class Exchange {
       timeout.abort();
       const reason =
         `The request timed out after ${MAX_REQUEST_SECONDS} seconds: ask for less, or try again`;
-      late.resolve(this.#refusals.refuse(504, reason, sender.name));
+      late.resolve(this.#refusals.refuse(504, reason, sender.label));
     }, MAX_REQUEST_SECONDS * 1_000);
     // The timer would keep the response in memory.
     slot.defer(() => clearTimeout(timer));
@@ -80,7 +84,7 @@ export class Exchange {
    */
   async #answer(
     request: Request,
-    { name, removal }: Sender,
+    { label, removal }: Sender,
     signal: AbortSignal,
     slot: DisposableStack,
   ): Promise<Response> {
@@ -92,7 +96,7 @@ export class Exchange {
     if (body.tooLarge) {
       const reason =
         `The request is too large: the limit is ${MAX_BODY_SIZE} bytes; send less at a time`;
-      return this.#refusals.refuse(413, reason, name);
+      return this.#refusals.refuse(413, reason, label);
     }
     const incoming = readMessage(body.text);
     if ("error" in incoming) {
@@ -100,27 +104,27 @@ export class Exchange {
       return Response.json(incoming.error, { status });
     }
     const { message } = incoming;
-    const listens = isListener(message);
+    const listens = isListenRequest(message);
     const passed = toSdkRequest(request, listens ? removal : signal);
     // The SDK passes only this on to the handlers.
-    const authInfo = { token: "", clientId: name ?? "", scopes: [] };
+    const authInfo = { token: "", clientId: label ?? "", scopes: [] };
     const response = await this.#mcp
       .fetch(passed, { authInfo, parsedBody: message });
     if (listens && !isJson(response)) return response;
     const json = await toJson(response, signal, slot);
-    return listens ? await this.#refuseListener(json, name) : json;
+    return listens ? await this.#refuseListener(json, label) : json;
   }
 
   /** Refuses one listener too many, whom the SDK answers with an internal error. */
   async #refuseListener(
     response: Response,
-    client: string | undefined,
+    sender: string | undefined,
   ): Promise<Response> {
     const { error } = await response.clone().json();
     if (error.code !== ProtocolErrorCode.InternalError) return response;
     const reason = "Too many clients listen for changes: try again in a minute";
     const headers = { "Retry-After": "60" };
-    return this.#refusals.refuse(503, reason, client, headers);
+    return this.#refusals.refuse(503, reason, sender, headers);
   }
 }
 

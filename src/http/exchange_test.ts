@@ -167,6 +167,7 @@ Deno.test("Exchange ends a long answer that nobody has read in time", async () =
     setTimeout: ((callback: () => void, delay?: number) => {
       if (delay !== 60_000) return setTimeout(callback, delay);
       expire.push(callback);
+      return 0;
     }) as typeof setTimeout,
   });
   const late = await sendLong(handler);

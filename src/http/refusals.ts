@@ -18,14 +18,14 @@ export class Refusals {
     this.#log = log;
   }
 
-  /** @param client The name of its token, its address, or both. */
+  /** @param sender The client's address, after the name of its token, if it sent one. */
   refuse(
     status: number,
     reason: string,
-    client = "an unknown address",
+    sender = "an unknown address",
     headers?: HeadersInit,
   ): Response {
-    const own = lineOf(client, reason);
+    const own = lineOf(sender, reason);
     const isCounted = this.#more.has(own) ||
       this.#more.size < MAX_COUNTED_LINES;
     const line = isCounted ? own : lineOf("other clients", reason);
@@ -46,13 +46,14 @@ export class Refusals {
     }
   }
 
-  follow(): void {
+  /** Sums up once a minute. */
+  startSummaries(): void {
     setInterval(() => this.sumUp(), SUMMARY_MS);
   }
 }
 
-function lineOf(client: string, reason: string): string {
-  return `Refused a request from ${client}: ${reason}`;
+function lineOf(sender: string, reason: string): string {
+  return `Refused a request from ${sender}: ${reason}`;
 }
 
 export function createRefusal(

@@ -5,8 +5,8 @@
 
 import { hash, timingSafeEqual } from "node:crypto";
 import { diagnosticOf, isAbsence } from "../fs/errors.ts";
-import { PathPoller } from "../fs/watch.ts";
 import { locate, readLocated } from "../fs/read.ts";
+import { PathPoller } from "../fs/watch.ts";
 import { UsageError } from "../program/command_line.ts";
 import { count } from "../text.ts";
 

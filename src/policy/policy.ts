@@ -16,8 +16,8 @@ import {
 import { skillKey } from "../skills/names.ts";
 import type { Project } from "../skills/project.ts";
 import type {
+  AppliedPolicyRule,
   ScanOptions,
-  SkillPolicyRule,
   SkillScope,
   SkillState,
 } from "../skills/types.ts";
@@ -35,7 +35,7 @@ export interface PolicySubject {
 
 interface PolicyDecision {
   readonly state: SkillState;
-  readonly policyRule?: SkillPolicyRule | undefined;
+  readonly policyRule?: AppliedPolicyRule | undefined;
 }
 
 const DEFAULT_DECISION: PolicyDecision = { state: "on" };
@@ -108,7 +108,7 @@ export class Policy {
   }
 
   /** @throws {Error} If a directory of the rule cannot be resolved. */
-  #activate(rule: SkillPolicyRule, project: Project): ActiveRule {
+  #activate(rule: AppliedPolicyRule, project: Project): ActiveRule {
     const named = textsOf(rule.in)
       .map((dir) => resolvePath(dir, this.#base));
     const real = named.map((path) => project.resolve(path));
@@ -173,7 +173,7 @@ function listingsOf({ names, scope, paths }: PolicySubject): Listing[] {
 
 /** A rule with its conditions prepared for one scan. */
 interface ActiveRule {
-  readonly rule: SkillPolicyRule;
+  readonly rule: AppliedPolicyRule;
   /** The characters of each pattern of names. */
   readonly patterns: readonly (readonly string[])[];
   /** The absolute paths of its directories. */

@@ -7,10 +7,10 @@ import { diagnosticOf, isAbsence, SkillFileError } from "../fs/errors.ts";
 import { dirname, resolvePath } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
 import { parseYaml } from "../skills/fields.ts";
-import { SCOPES } from "../skills/names.ts";
+import { isScoped, SCOPES } from "../skills/names.ts";
 import { Project } from "../skills/project.ts";
 import { NOT_UTF_8 } from "../skills/skill_md.ts";
-import type { SkillPolicyRule } from "../skills/types.ts";
+import type { AppliedPolicyRule } from "../skills/types.ts";
 import { isObject, oneLine } from "../text.ts";
 import { STATE_NAMES } from "./states.ts";
 
@@ -27,8 +27,8 @@ const listOf = (text: z.ZodMiniString) =>
 const NAME = z.string().check(
   z.minLength(1, EMPTY),
   z.regex(/^[^,]*$/, "Write several names as a list, such as [pdf, git]"),
-  z.regex(
-    /^(?!(?:global|project):)/i,
+  z.refine(
+    (name) => !isScoped(name),
     "Write the name alone, and the scope as another condition, such as scope: global",
   ),
 );
@@ -77,7 +77,7 @@ const POLICY = z.strictObject({ rules: z.array(RULE) }, {
 /** The last contents of a policy file. A file with diagnostics has no rules. */
 export interface PolicyFile {
   readonly text?: string;
-  readonly rules: readonly SkillPolicyRule[];
+  readonly rules: readonly AppliedPolicyRule[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -163,7 +163,7 @@ export function checkPolicy(policy: unknown, place: string): PolicyFile {
   const { data, error } = z.safeParse(POLICY, policy, { error: localeError });
   if (error) return unusable(place, error.issues.map(explainIssue));
   const rules = data.rules
-    .map((rule, index) => ({ ...rule, path: `rules[${index}]` }));
+    .map((rule, index) => ({ ...rule, place: `rules[${index}]` }));
   return { rules, diagnostics: [] };
 }
 

@@ -21,7 +21,7 @@ function reasonsIn(file: string, project = new Project({})): string[] {
   );
 }
 
-Deno.test("loadPolicy() returns the rules, each with its path", () => {
+Deno.test("loadPolicy() returns the rules, each with its place", () => {
   using place = new Place();
   const yaml = `\ufeff# My skills
 "rules" :
@@ -39,7 +39,7 @@ Deno.test("loadPolicy() returns the rules, each with its path", () => {
     { scope: "project", state: "off" },
     { skill: ["aws-*"], state: "name-only", in: ["~/code"] },
     { state: "on", skill: ["a", "b"] },
-  ].map((rule, index) => ({ ...rule, path: `rules[${index}]` }));
+  ].map((rule, index) => ({ ...rule, place: `rules[${index}]` }));
   for (const text of [yaml, yaml.replaceAll("\n", "\r\n")]) {
     assert.deepEqual(load(place.file("policy.yaml", text)).rules, rules);
   }

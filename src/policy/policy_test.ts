@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import type { ScanOptions, SkillPolicyRule, SkillScope } from "../../mod.ts";
+import { read } from "../../tests/testing/docs.ts";
 import { DiskSpy } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
-import { read } from "../../tests/testing/pages.ts";
 import { Place } from "../../tests/testing/place.ts";
 import { formatDiagnostic } from "../diagnostics.ts";
 import { join, resolve } from "../fs/paths.ts";
@@ -64,7 +64,7 @@ Deno.test("Policy.decide() applies the last rule whose conditions all match", as
     assert.equal(decision.state, state, JSON.stringify(skill));
   }
   const { policyRule } = policy.decide(subject({ name: "pdf" }));
-  assert.equal(policyRule?.path, "rules[3]");
+  assert.equal(policyRule?.place, "rules[3]");
   const empty = await policyOf([]);
   assert.equal(empty.decide(subject()).state, "on");
 });

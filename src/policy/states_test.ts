@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { read } from "../../tests/testing/pages.ts";
+import { read } from "../../tests/testing/docs.ts";
 import { STATE_NAMES } from "./states.ts";
 
 Deno.test("docs/policy.md explains each state", () => {

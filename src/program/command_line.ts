@@ -5,17 +5,17 @@
 
 import { parseArgs } from "node:util";
 import { RULES } from "../diagnostics.ts";
-import {
-  CLIENT_NAMES,
-  OTHER_CLIENTS,
-  PROFILE_NAMES,
-} from "../views/clients.ts";
 import { TOOLSET_NAMES } from "../features/toolsets/toolsets.ts";
 import {
   DEFAULT_REFRESH_SECONDS,
   MAX_REFRESH_SECONDS,
 } from "../skills/roots.ts";
 import { nearestWords, quote } from "../text.ts";
+import {
+  CLIENT_NAMES,
+  OTHER_CLIENTS,
+  PROFILE_NAMES,
+} from "../views/clients.ts";
 
 /** An option, as `parseArgs` of `node:util` takes it, and its documentation. */
 export interface Option {

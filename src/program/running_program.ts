@@ -1,7 +1,7 @@
 /** The running program, and the commands that start it in a shell. */
 
 import { fileURLToPath } from "node:url";
-import { isAtOrBelow, isWindows, join, relative } from "../fs/paths.ts";
+import { isWindows } from "../fs/paths.ts";
 
 export interface Program {
   /** The running executable: Deno, or the compiled server. */
@@ -58,13 +58,6 @@ const IMPORT_MAP = YAML.endsWith("/npm_only/yaml.ts")
 
 function pathOrUrl(url: string): string {
   return url.startsWith("file:") ? fileURLToPath(url) : url;
-}
-
-/** Shortens a path in the home directory with `~`, which options accept. */
-export function withTilde(path: string, home: string | undefined): string {
-  return home !== undefined && isAtOrBelow(path, home)
-    ? join("~", relative(home, path))
-    : path;
 }
 
 /** A word that needs no quotes. Only shells on Windows keep the character `\`. */

@@ -18,7 +18,7 @@ import {
   withDirsAbove,
 } from "../fs/paths.ts";
 import { listDirEntries } from "../fs/read.ts";
-import type { ToolOptions, Toolset } from "../views/options.ts";
+import { log } from "../log.ts";
 import { Project } from "../skills/project.ts";
 import {
   isNamedSkills,
@@ -26,14 +26,15 @@ import {
   resolveSkillRoots,
   withoutDuplicates,
 } from "../skills/roots.ts";
-import { isSkillDir } from "../skills/skill_file.ts";
+import { dirOfSkillMd, isSkillDir } from "../skills/skill_file.ts";
 import type {
   BaseDirs,
   SkillRegistryOptions,
   SkillRoot,
   SkillRootOptions,
 } from "../skills/types.ts";
-import { log, MAX_LENGTHS, quote } from "../text.ts";
+import { MAX_LENGTHS, quote } from "../text.ts";
+import type { ToolOptions, Toolset } from "../views/options.ts";
 import { type CommandLine, OPTIONS, UsageError } from "./command_line.ts";
 
 export interface Settings {
@@ -238,11 +239,6 @@ function refuseOptionName(dir: string, path: string): void {
   );
 }
 
-/** Returns the directory of a `SKILL.md`, and `undefined` for any other file. */
-export function dirOfSkillMd(file: string): string | undefined {
-  return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
-}
-
 /**
  * Returns the directories on the command line, or else the ones in the environment.
  * Skilljack searches both, in this order, so its toolset does too. Commas separate
@@ -314,6 +310,7 @@ function readMaxFileSize(warnings: string[]): number | undefined {
   if (size >= 1) return size;
   const expected = "a number of MiB greater than 0";
   warnings.push(formatIgnored("MAX_FILE_SIZE_MB", value, expected));
+  return undefined;
 }
 
 /**

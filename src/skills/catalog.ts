@@ -1,6 +1,6 @@
 /** Functions that list, compare, and log the contents of catalogs. */
 
-import { type Diagnostic, formatDiagnostic } from "../diagnostics.ts";
+import { type Diagnostic, FAILURES, formatDiagnostic } from "../diagnostics.ts";
 import type { Skill, SkillCatalog } from "./types.ts";
 
 /** The catalog before the first scan. */
@@ -23,8 +23,7 @@ export function listAll({ skills, shadowed, off }: SkillCatalog): Skill[] {
 export function findFailure(
   { diagnostics }: SkillCatalog,
 ): Diagnostic | undefined {
-  return diagnostics
-    .find(({ rule }) => rule === "policy" || rule === "scan-failed");
+  return diagnostics.find(({ rule }) => FAILURES.includes(rule));
 }
 
 /** Returns the last catalog with a diagnostic of the scan that failed after it. */

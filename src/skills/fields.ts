@@ -40,14 +40,14 @@ export interface Field {
 }
 
 /** A field that is not read as it is written. */
-export interface RefusedField extends Field {
+export interface RepairedField extends Field {
   /** The lines that are read instead, or `undefined` if the field is left out. */
   readonly corrected?: readonly string[] | undefined;
 }
 
 export interface ReadFields {
   readonly values: Values;
-  readonly refused: readonly RefusedField[];
+  readonly repaired: readonly RepairedField[];
 }
 
 /** @throws {SyntaxError} If the YAML is malformed. The message has a line. */
@@ -61,13 +61,13 @@ export function parseYaml(
 /** Reads the fields, and lists those that are not read as they are written. */
 export function readFields(yaml: string): ReadFields {
   const whole = attempt(() => parseYaml(yaml) ?? {});
-  const { values, refused } = isObject(whole)
-    ? { values: whole, refused: [] }
+  const { values, repaired } = isObject(whole)
+    ? { values: whole, repaired: [] }
     : readOneByOne(yaml);
   const written = readAsWritten(values, yaml);
   return {
     values: { ...values, ...Object.fromEntries(written.map(toEntry)) },
-    refused: [...refused, ...written],
+    repaired: [...repaired, ...written],
   };
 }
 
@@ -75,17 +75,17 @@ export function readFields(yaml: string): ReadFields {
 function readOneByOne(yaml: string): ReadFields {
   const values = new Map<string, unknown>();
   const hasConflict = findConflict(yaml) !== undefined;
-  const refused: RefusedField[] = hasConflict ? listFields(yaml) : [];
+  const repaired: RepairedField[] = hasConflict ? listFields(yaml) : [];
   const readable = hasConflict ? keepFirstVersion(yaml) : yaml;
   for (const field of listFields(readable)) {
     const read = values.has(field.key) ? undefined : readField(field);
     const isNew = read?.entries.every(([key]) => !values.has(key));
     const corrected = isNew ? read!.lines : undefined;
-    if (corrected !== field.lines) refused.push({ ...field, corrected });
+    if (corrected !== field.lines) repaired.push({ ...field, corrected });
     if (!isNew) continue;
     for (const [key, value] of read!.entries) values.set(key, value);
   }
-  return { values: Object.fromEntries(values), refused };
+  return { values: Object.fromEntries(values), repaired };
 }
 
 /** A way to read a field. */
@@ -120,6 +120,7 @@ function readField(
       (mayBeEmpty || entries.every(([, it]) => it !== null));
     if (entries.length > 0 && isRead) return { lines: lines!, entries };
   }
+  return undefined;
 }
 
 /** Whether a field has an alias or a merge, which mean something only with another field. */
@@ -186,7 +187,7 @@ function unquote(text: string): string {
 const OUTER_QUOTES = /^(["'])(.*)\1$|^(["'])((?:(?!\3).)*)$/s;
 
 /** Reads required fields as text where YAML reads a number or a boolean: `1.10`, not `1.1`. */
-function readAsWritten(values: Values, yaml: string): RefusedField[] {
+function readAsWritten(values: Values, yaml: string): RepairedField[] {
   const scalars = REQUIRED_FIELDS
     .filter((key) => /number|boolean/.test(typeof values[key]));
   if (scalars.length === 0) return [];
@@ -201,7 +202,7 @@ function readAsWritten(values: Values, yaml: string): RefusedField[] {
 }
 
 /** Returns the key and the text of a field that is read from one line. */
-export function toEntry({ corrected }: RefusedField): [string, string] {
+export function toEntry({ corrected }: RepairedField): [string, string] {
   const read = parseYaml(corrected![0]!) as Record<string, string>;
   return Object.entries(read)[0]!;
 }
@@ -210,7 +211,7 @@ export function toEntry({ corrected }: RefusedField): [string, string] {
 const BEFORE_KEY = /^(?:[!&]\S*\s|[\s"'`?*-])+/;
 
 /** Whether a line that cannot be read for sure begins with this key. */
-export function isAmong(key: string, lines: readonly string[]): boolean {
+export function mayHaveField(key: string, lines: readonly string[]): boolean {
   return lines
     .some((line) => line.replace(BEFORE_KEY, "").startsWith(key));
 }

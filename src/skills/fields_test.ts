@@ -17,7 +17,7 @@ Deno.test("readFields() changes nothing that the parser accepts", () => {
     const yaml = `name: a\ndescription: ${value}`;
     assert.deepEqual(readFields(yaml), {
       values: parseYaml(yaml),
-      refused: [],
+      repaired: [],
     });
   }
 });
@@ -58,12 +58,12 @@ const CORRECTED: [field: string, value: unknown][] = [
 
 Deno.test("readFields() corrects only the fields that the parser refuses", () => {
   for (const [field, value] of CORRECTED) {
-    const { values, refused } = readFields(
+    const { values, repaired } = readFields(
       `name: a\n${field}\ndescription: b\ntools: [Read] # x: y\nlicense: M: I`,
     );
     const others = { name: "a", description: "b", tools: ["Read"] };
     assert.deepEqual(values, { ...others, license: "M: I", x: value }, field);
-    const found = refused.map(({ lines }) => lines.join("\n"));
+    const found = repaired.map(({ lines }) => lines.join("\n"));
     assert.deepEqual(found, [field, "license: M: I"]);
   }
 });
@@ -90,8 +90,8 @@ Deno.test("readFields() keeps the text of any value that it puts in quotes", () 
     String(text).replace(/["']/g, "").trim();
   fc.assert(
     fc.property(texts, (text) => {
-      const { values, refused } = readFields(`name: a\nx: ${text}`);
-      if (refused[0]?.corrected === undefined) return;
+      const { values, repaired } = readFields(`name: a\nx: ${text}`);
+      if (repaired[0]?.corrected === undefined) return;
       assert.equal(withoutQuotes(values.x), withoutQuotes(text));
     }),
     { numRuns: 1_000 },
@@ -128,15 +128,15 @@ const LEFT_OUT = [
 
 Deno.test("readFields() leaves out what no correction makes sense of", () => {
   for (const lines of LEFT_OUT) {
-    const { values, refused } = readFields(`${FIELDS}\n${lines}`);
+    const { values, repaired } = readFields(`${FIELDS}\n${lines}`);
     assert.deepEqual(values, { name: "a", description: "b" }, lines);
-    assert.deepEqual(refused.map(({ corrected }) => corrected), [undefined]);
+    assert.deepEqual(repaired.map(({ corrected }) => corrected), [undefined]);
   }
 });
 
 Deno.test("readFields() leaves out JSON that it cannot read", () => {
-  const { values, refused } = readFields('{\n"name": "a",\n"x": "y"z"\n}');
-  assert.deepEqual([values, refused.length], [{}, 1]);
+  const { values, repaired } = readFields('{\n"name": "a",\n"x": "y"z"\n}');
+  assert.deepEqual([values, repaired.length], [{}, 1]);
 });
 
 const FIELDS = "name: a\ndescription: b";
@@ -184,7 +184,7 @@ const PIECES = [
   ],
 ].flat();
 
-Deno.test("a flag at the left margin hides a skill whose YAML is refused", () => {
+Deno.test("a flag at the left margin hides a skill whose YAML is repaired", () => {
   const lines = fc.array(fc.constantFrom(...PIECES), { maxLength: 5 });
   fc.assert(
     fc.property(lines, lines, (above, below) => {

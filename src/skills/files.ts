@@ -78,7 +78,7 @@ const SERVED_DOT_NAMES: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a file or directory with this name is served. */
-export function isServedName(name: string): boolean {
+function isServedName(name: string): boolean {
   const isDotName = name.startsWith(".") && !SERVED_DOT_NAMES.has(name);
   return !isDotName && name !== "node_modules" && name !== "__pycache__" &&
     !isMisread(name);
@@ -211,12 +211,12 @@ export async function listFiles(
     const { relativePath: file } = unvisited;
     skipped.push({ file, ...tooManyEntries(maxEntries) });
   }
-  const entries = queue.length - 1 + (unvisited === undefined ? 0 : 1);
+  const entryCount = queue.length - 1 + (unvisited === undefined ? 0 : 1);
   return {
     files: files.sort((a, b) => byCodeUnits(a.path, b.path)),
     dirs,
     skipped: skipped.sort((a, b) => byCodeUnits(a.file, b.file)),
-    entries,
+    entryCount,
   };
 }
 

@@ -86,7 +86,7 @@ withLinks.test("a link into a trusted folder leads to no hidden skill that no sc
   await registry.refresh();
   const skill = registry.find("outer")!;
   const read = (viewer: Viewer) =>
-    registry.readFile(skill, "link/notes.md", viewer);
+    registry.readFile(skill, "link/notes.md", { viewer });
   assert.equal((await read("host")).text, "notes");
   await assert.rejects(read("model"), /the skill serves no such file/);
 });

@@ -82,9 +82,10 @@ function checkName(
   const name = withoutInvisible(frontmatter.name);
   const value = meantName(name, basename(directory));
   const at = { field, ...value && { value } };
-  if (name.length > MAX_NAME_LENGTH) {
+  const { length } = [...name];
+  if (length > MAX_NAME_LENGTH) {
     const reason =
-      `the name has ${name.length} characters, and the limit is ${MAX_NAME_LENGTH}`;
+      `the name has ${length} characters, and the limit is ${MAX_NAME_LENGTH}`;
     return [{ rule: "name-length", ...at, reason, fix: "shorten it" }];
   }
   if (name === validName(name)) return [];
@@ -189,9 +190,10 @@ export function listSkippedFiles(
 
 export function checkSize(
   { directory }: Skill,
-  { files, entries }: SkillFiles,
+  { files, entryCount }: SkillFiles,
 ): Diagnostic[] {
-  const isTooMuch = files.length > MAX_FILES || entries > MAX_LISTED_ENTRIES ||
+  const isTooMuch = files.length > MAX_FILES ||
+    entryCount > MAX_LISTED_ENTRIES ||
     totalSize(files) > MAX_SKILL_SIZE;
   if (!isTooMuch) return [];
   return [{

@@ -40,14 +40,14 @@ import type {
 import { sees } from "./visibility.ts";
 
 /** What a viewer finds under a name: a skill, or one that is skipped, or neither. */
-export interface Lookup {
+interface Lookup {
   readonly skill?: Skill;
   readonly skipped?: SkippedSkill;
 }
 
 /**
- * Returns what a text means to a viewer: as it is written, or else without `skill://` or a
- * slash at its start, and without a slash or `/SKILL.md` at its end.
+ * Returns what a text means to a viewer: as it is written, or else without `skill://` or
+ * a slash at its start, and without a slash or `/SKILL.md` at its end.
  */
 export function lookUp(
   text: string,
@@ -55,11 +55,11 @@ export function lookUp(
   catalog: SkillCatalog,
 ): Lookup {
   const names = namesOf(catalog);
-  const found = names.find(text, viewer);
+  const found = names.lookUp(text, viewer);
   if (found.skill ?? found.skipped) return found;
   const plain = text.trim()
     .replace(/^(?:skill:\/)?\/|\/(?:SKILL\.md)?$/gi, "");
-  return names.find(plain, viewer);
+  return names.lookUp(plain, viewer);
 }
 
 /**
@@ -115,7 +115,7 @@ export class SkillNames {
   }
 
   /** Returns what a text means to a viewer, exactly as it is written. */
-  find(text: string, viewer: Viewer): Lookup {
+  lookUp(text: string, viewer: Viewer): Lookup {
     const { scopes, key } = parseName(text);
     const loads = (owner: Owner): owner is Skill =>
       isSkill(owner) && sees(viewer, owner);
@@ -140,13 +140,12 @@ export class SkillNames {
   #listMeant(key: string, scope: SkillScope): readonly Owner[] {
     const inScope = (key: string, owners: Owners) =>
       listOwners(key, [scope], owners);
-    const lastPart = key.slice(key.lastIndexOf(":") + 1);
     const steps = [
       inScope(key, this.#names),
       inScope(key, this.#plugins),
       onlyOne(inScope(key, this.#others)),
       // The name of another plugin means no project's skill.
-      scope === "global" ? onlyOne(inScope(lastPart, this.#names)) : [],
+      scope === "global" ? onlyOne(inScope(lastPartOf(key), this.#names)) : [],
     ];
     return steps.find((owners) => owners.length > 0) ?? [];
   }
@@ -192,6 +191,11 @@ function yieldsToGlobal(skill: Skill): boolean {
 const namesOf = remember((catalog: SkillCatalog) =>
   new SkillNames(listAll(catalog), catalog.skipped)
 );
+
+/** Returns what follows the last colon in a name, such as that of a plugin. */
+export function lastPartOf(name: string): string {
+  return name.slice(name.lastIndexOf(":") + 1);
+}
 
 const SCOPED = /^(project|global):(.*)$/is;
 

@@ -94,7 +94,8 @@ export function servedKey(skill: Skill): string {
  *
  * const uri = skillUri("pdf", "reference/forms & fields.md");
  * if (uri !== "skill://pdf/reference/forms%20%26%20fields.md") throw new Error(uri);
- * console.log(parseSkillUri(uri)); // { name: "pdf", path: "reference/forms & fields.md" }
+ * // { name: "pdf", path: "reference/forms & fields.md" }
+ * console.log(parseSkillUri(uri));
  * ```
  *
  * @see {@link https://modelcontextprotocol.io/extensions/skills/overview}

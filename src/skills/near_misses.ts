@@ -17,8 +17,8 @@ import {
 } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
 import { listAll } from "./catalog.ts";
-import { isAmong } from "./fields.ts";
-import { lookUp, parseName } from "./lookup.ts";
+import { mayHaveField } from "./fields.ts";
+import { lastPartOf, lookUp, parseName } from "./lookup.ts";
 import { skillKey } from "./names.ts";
 import {
   isNamedSkills,
@@ -85,9 +85,14 @@ const TOO_DEEP: DiagnosticDetails = {
   fix: "move it up, directly into the folder of skills",
 };
 
-/** How many more files and directories to look at. Below zero once that was not enough. */
+/** How many more files and directories to look at. */
 export interface EntryBudget {
   entries: number;
+}
+
+/** Whether there was more to look at than a budget allowed. */
+export function isUsedUp({ entries }: EntryBudget): boolean {
+  return entries < 0;
 }
 
 const NO_LIMIT: EntryBudget = { entries: Infinity };
@@ -194,9 +199,12 @@ const MAX_GLOBAL_ENTRIES = 2_000;
  * Lists the near misses that the model may mean by a name, in directories that the scan
  * searched.
  */
-export function listMeant(name: string, catalog: SkillCatalog): Diagnostic[] {
+export function listNearMissesOf(
+  name: string,
+  catalog: SkillCatalog,
+): Diagnostic[] {
   const { key } = parseName(name);
-  const keys = [key, key.slice(key.lastIndexOf(":") + 1)];
+  const keys = [key, lastPartOf(key)];
   return listNearMisses(catalog, {
     project: { entries: MAX_DIRS.project },
     global: { entries: MAX_GLOBAL_ENTRIES },
@@ -231,7 +239,7 @@ function listMeantNames(file: string): string[] {
   if (!isSkillMd && !MARKDOWN.test(name)) return names;
   const text = readText(file);
   const lines = text.split(/\r\n?|\n/);
-  return isAmong("disable-model-invocation", lines)
+  return mayHaveField("disable-model-invocation", lines)
     ? []
     : [...names, findWrittenName(text) ?? ""];
 }
@@ -241,11 +249,11 @@ function listDir(
   path: string,
   budget: EntryBudget,
 ): { files: string[]; dirs: string[] } {
-  if (budget.entries < 0 || !mayRead(path)) return { files: [], dirs: [] };
+  if (isUsedUp(budget) || !mayRead(path)) return { files: [], dirs: [] };
   const entries: Deno.DirEntry[] = [];
   for (const entry of attempt(() => Deno.readDirSync(path)) ?? []) {
     budget.entries--;
-    if (budget.entries < 0) break;
+    if (isUsedUp(budget)) break;
     const { name } = entry;
     const isVisible = !name.startsWith(".") && !UNSEARCHED_NAMES.has(name);
     if (isVisible) entries.push(entry);
@@ -345,7 +353,7 @@ function holdsSkill(
   budget: EntryBudget,
   levels = MAX_SEARCH_DEPTH,
 ): boolean {
-  return budget.entries < 0 ||
+  return isUsedUp(budget) ||
     listSubdirs(dir, budget).some((path) =>
       isSkillDir(path) || (levels > 1 && holdsSkill(path, budget, levels - 1))
     );

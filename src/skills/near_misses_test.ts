@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { createEntries } from "../../tests/testing/entries.ts";
+import { DiskSpy } from "../../tests/testing/fakes.ts";
+import { LocalServer } from "../../tests/testing/local_server.ts";
 import { Place } from "../../tests/testing/place.ts";
 import { openRegistry } from "../../tests/testing/registry.ts";
-import { relative } from "../fs/paths.ts";
+import { isAtOrBelow, join, relative } from "../fs/paths.ts";
 
 /** Misplaced skills: the name, the entries, and what is found. */
 const MISPLACED: [name: string, entries: string, found: string][] = [
@@ -40,4 +42,26 @@ Deno.test("listNearMissesOf() finds what a name may mean, however it was unpacke
     });
     assert.equal(misses.join(), found, name);
   }
+});
+
+Deno.test("a running server reads only its own folders", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  place.skill("home/.claude/skills/clone", "deeper");
+  place.file("home/.claude/skills/typo/SKILL.txt", "");
+  place.skill("home/.agents/skills", "installed");
+  place.skill("project/.agents/skills", "clone");
+  using server = await LocalServer.open({ ...place, args: [] });
+  const skills = join(place.home, ".claude", "skills");
+  const others = new Set<string>();
+  using _disk = new DiskSpy((path, operation) => {
+    const isOther = operation === "readDirSync" &&
+      !isAtOrBelow(path, skills);
+    if (isOther || path.includes(".agents")) others.add(path);
+    return undefined;
+  });
+  await server.registry.refresh();
+  const call = { name: "skill", arguments: { name: "none" } };
+  await server.ask(0, "tools/call", call);
+  assert.deepEqual([...others], []);
 });

@@ -57,7 +57,7 @@ export class Project {
           isAtOrBelow(realPathOf(homeDirectory), realPath));
       if (!isAboveHome) this.#realPath = realPath;
     }
-    this.trusted = this.resolveAll(trustLinks.map(toPath));
+    this.trusted = this.resolveOrKeep(trustLinks.map(toPath));
   }
 
   scopeOf(realPath: string): SkillScope {
@@ -111,8 +111,8 @@ export class Project {
     }
   }
 
-  /** Resolves directories, and keeps the path of each one that it cannot enter. */
-  resolveAll(dirs: readonly string[]): string[] {
+  /** Resolves directories, and keeps the path of each one that it cannot enter or read. */
+  resolveOrKeep(dirs: readonly string[]): string[] {
     return dirs.map((dir) => attempt(() => this.enter(dir)) ?? dir);
   }
 
@@ -145,20 +145,20 @@ export function confinementOf(
   if (!root.confinesLinks) return undefined;
   const paths = roots.filter(({ confinesLinks }) => confinesLinks)
     .map(({ path }) => path);
-  return [...project.resolveAll(paths), ...project.trusted];
+  return [...project.resolveOrKeep(paths), ...project.trusted];
 }
 
 interface SymlinkRules {
   readonly project: Project;
   /** The real path of the skill around the symlink, if any. */
-  readonly outer: string | undefined;
+  readonly outerDir: string | undefined;
   /** The directories that the symlink must stay in, if any. */
   readonly confinement: readonly string[] | undefined;
 }
 
 /**
- * Returns the real path of a symlink in a root, or `undefined` if the scan ignores it. One
- * to a file, or out of the skill around it, is only a file of that skill.
+ * Returns the real path of a symlink in a root, or `undefined` if the scan ignores it.
+ * One to a file, or out of the skill around it, is only a file of that skill.
  *
  * @throws {SkillFileError} If it leads to a skill in a forbidden place.
  * @throws {Error} If it leads to nothing, or cannot be resolved.
@@ -168,13 +168,14 @@ export function followSymlink(
   rules: SymlinkRules,
 ): string | undefined {
   const realPath = Deno.realPathSync(path);
-  const { outer, project } = rules;
-  const isForeign = outer !== undefined &&
-    !isInsideSkill(realPath, outer, project.trusted);
+  const { outerDir, project } = rules;
+  const isForeign = outerDir !== undefined &&
+    !isInsideSkill(realPath, outerDir, project.trusted);
   if (isForeign || !Deno.statSync(path).isDirectory) return undefined;
   const diagnostic = findSymlinkDiagnostic(path, realPath, rules);
   if (diagnostic === undefined) return realPath;
   if (isSkillDir(path)) throw new SkillFileError(path, diagnostic);
+  return undefined;
 }
 
 function findSymlinkDiagnostic(

@@ -60,16 +60,16 @@ export function mayBeGroup(name: string): boolean {
 }
 
 /** The parents of the default roots, in the project and in the home directory. */
-export const DEFAULT_DIRS = [".agent", ".claude"];
+export const DEFAULT_ROOT_PARENTS = [".agent", ".claude"];
 
 const AGENTS_DIR = ".agents";
 
 /** The default roots in search order, as people write them. */
-export const DEFAULT_ROOTS = DEFAULT_DIRS
+export const DEFAULT_ROOTS = DEFAULT_ROOT_PARENTS
   .flatMap((dir) => [`./${dir}/skills`, `~/${dir}/skills`]);
 
 /** The parents of all roots, in search order. The Claude Desktop bundle searches them. */
-export const SHARED_DIRS = [...DEFAULT_DIRS, AGENTS_DIR];
+export const ROOT_PARENTS = [...DEFAULT_ROOT_PARENTS, AGENTS_DIR];
 
 /**
  * Lists the roots in search order. The default roots are `./.agent/skills`,
@@ -92,12 +92,12 @@ export const SHARED_DIRS = [...DEFAULT_DIRS, AGENTS_DIR];
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { dirs, recursiveDirs = [], agents } = options;
   const project = new Project(options);
-  const shared = (dir: string) => sharedRoots(dir, options, project);
+  const shared = (dir: string) => rootsBelow(dir, options, project);
   // The Claude Desktop bundle always passes these, whether or not they exist.
-  const optional = SHARED_DIRS.flatMap(shared).map(({ path }) => path);
+  const optional = ROOT_PARENTS.flatMap(shared).map(({ path }) => path);
   const roots = dirs
     ? dirs.flatMap((dir) => rootsIn(dir, options, optional))
-    : DEFAULT_DIRS.flatMap(shared);
+    : DEFAULT_ROOT_PARENTS.flatMap(shared);
   if (agents) roots.push(...shared(AGENTS_DIR));
   for (const dir of recursiveDirs) {
     roots.push({ ...toRoot(dir, options), recursive: true });
@@ -146,7 +146,7 @@ export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
   });
 }
 
-function sharedRoots(
+function rootsBelow(
   dir: string,
   options: SkillRootOptions,
   project: Project,

@@ -2,7 +2,13 @@
 
 import { attempt } from "../attempt.ts";
 import { isAbsence } from "../fs/errors.ts";
-import { childPath, isCaseBlind, mayRead } from "../fs/paths.ts";
+import {
+  basename,
+  childPath,
+  dirname,
+  isCaseBlind,
+  mayRead,
+} from "../fs/paths.ts";
 import { SKILL_MD } from "./names.ts";
 
 /** The names of a skill's main file, the preferred one first. */
@@ -25,12 +31,13 @@ export function findSkillFile(dir: string): FoundFile | undefined {
   for (const expected of SKILL_FILE_NAMES) {
     try {
       const status = Deno.lstatSync(childPath(dir, expected));
-      const name = isCaseBlind ? nameOnDisk(expected, dir) : expected;
+      const name = isCaseBlind ? nameOnDisk(dir, expected) : expected;
       return { name, path: childPath(dir, name), status };
     } catch (error) {
       if (!isAbsence(error)) throw error;
     }
   }
+  return undefined;
 }
 
 /** Whether a directory has a `SKILL.md`, valid or not. */
@@ -38,8 +45,13 @@ export function isSkillDir(dir: string): boolean {
   return mayRead(dir) && attempt(() => findSkillFile(dir)) !== undefined;
 }
 
+/** Returns the directory of a `SKILL.md` that a person or a diagnostic names, in any case. */
+export function dirOfSkillMd(file: string): string | undefined {
+  return /^skill\.md$/i.test(basename(file)) ? dirname(file) : undefined;
+}
+
 /** Returns a name with its capitalization on disk, as in real paths. */
-function nameOnDisk(name: string, dir: string): string {
+function nameOnDisk(dir: string, name: string): string {
   const key = name.toLowerCase();
   const names = Array.from(Deno.readDirSync(dir), (entry) => entry.name)
     .filter((other) => other.toLowerCase() === key);

@@ -1,6 +1,6 @@
 /**
  * Reads a `SKILL.md`: the YAML between two `---` lines, which must have a name and a
- * description. Its diagnostics are short. `src/check/explain.ts` says more.
+ * description. Its diagnostics are short. `src/check/explain_skill_md.ts` says more.
  */
 
 import { attempt } from "../attempt.ts";
@@ -9,8 +9,8 @@ import { oneLine, quote } from "../text.ts";
 import { findConflict } from "./conflicts.ts";
 import {
   findField,
-  isAmong,
   listFields,
+  mayHaveField,
   type ReadFields,
   readFields,
   REQUIRED_FIELDS,
@@ -49,7 +49,7 @@ export interface ValidSkillMd extends Flags {
 }
 
 /** A `SKILL.md` that is not served. */
-export interface SkippedSkillMd extends Flags {
+interface SkippedSkillMd extends Flags {
   readonly frontmatter?: undefined;
   /** What looks like the name. */
   readonly name: string | undefined;
@@ -65,8 +65,8 @@ export type SkillMd = ValidSkillMd | SkippedSkillMd;
  * after the dashes, CRLF, and CR are allowed. `name` and `description` must be
  * non-empty strings, and the name at most 200 characters that do not begin with
  * `project:` or `global:`. Dates stay strings, as in YAML's core schema. If the parser
- * refuses the YAML, each field is read by itself, and one that it refuses is read as if it
- * were corrected, or else left out.
+ * refuses the YAML, each field is read by itself, and one that it refuses is read as if
+ * it were corrected, or else left out.
  *
  * ```ts
  * import { parseSkillMd } from "@skill-server/skill-server";
@@ -105,14 +105,14 @@ export function readSkillMd(bytes: Uint8Array): SkillMd {
   const flags = { ...readFlags(read), hasUnknownFlags: false };
   const refusal = findRefusal(read, yaml);
   if (refusal) return { ...skip(refusal, frontmatter), ...flags };
-  const { values, refused: [refused] } = read;
+  const { values, repaired: [first] } = read;
   return {
     frontmatter: values as SkillFrontmatter,
     name: cleanName(values.name as string),
     excerpt: decoder.decode(bytes.subarray(end, end + EXCERPT_SIZE)),
     ...flags,
-    diagnostic: refused &&
-      { ...REPAIRED, line: refused.line, ...findConflict(yaml) },
+    diagnostic: first &&
+      { ...REPAIRED, line: first.line, ...findConflict(yaml) },
   };
 }
 
@@ -192,14 +192,14 @@ export function isFlagValue(value: unknown): boolean {
     (YES.test(String(value)) || NO.test(String(value)));
 }
 
-/** Reads the two flags. One that is neither true nor false, or refused, hides the skill. */
+/** Reads the two flags. One that is neither true nor false, or in a repaired field, hides the skill. */
 function readFlags(
-  { values, refused }: ReadFields,
+  { values, repaired }: ReadFields,
 ): Omit<Flags, "hasUnknownFlags"> {
   const isShown = (flag: string, shown: RegExp) => {
     const value = values[flag];
-    const lines = refused.flatMap((field) => field.lines);
-    return !isAmong(flag, lines) && (value === undefined ||
+    const lines = repaired.flatMap((field) => field.lines);
+    return !mayHaveField(flag, lines) && (value === undefined ||
       (typeof value !== "object" && shown.test(String(value))));
   };
   return {
@@ -218,8 +218,8 @@ function skipWithoutFrontmatter(head: string): SkippedSkillMd {
   return {
     ...skip(diagnostic, head),
     hasUnknownFlags,
-    isHiddenFromModel: isAmong("disable-model-invocation", lines),
-    isHiddenFromUser: isAmong("user-invocable", lines),
+    isHiddenFromModel: mayHaveField("disable-model-invocation", lines),
+    isHiddenFromUser: mayHaveField("user-invocable", lines),
   };
 }
 

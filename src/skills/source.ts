@@ -22,7 +22,7 @@ export interface SkillSource {
   readFile(
     skill: Skill,
     path: string,
-    viewer?: Viewer,
+    options?: Pick<SkillFilesOptions, "viewer">,
   ): Promise<SkillFileContent>;
   digest(
     skill: Skill,

@@ -26,17 +26,17 @@ export interface SkillFileContent extends SkillFile {
 /** The contents of a skill's directory. */
 export interface SkillFiles {
   /** The files that can be read, sorted by path. */
-  readonly files: SkillFile[];
+  readonly files: readonly SkillFile[];
   /** The real paths of the directories. */
-  readonly dirs: string[];
+  readonly dirs: readonly string[];
   /**
    * The entries that the skill does not serve, such as symlinks that lead outside and
    * files that are too large or too deep. Their paths are relative to the skill's
    * directory (empty for the directory itself). Unreadable directories end with `/`.
    */
-  readonly skipped: Diagnostic[];
+  readonly skipped: readonly Diagnostic[];
   /** The number of entries. If it is above the limit, there may be more. */
-  readonly entries: number;
+  readonly entryCount: number;
 }
 
 /** The origin of a skill: the current project, or the user's own directories. */
@@ -81,6 +81,19 @@ export interface GivenSkillRoot extends Omit<SkillRoot, "path"> {
   readonly path: string | URL;
 }
 
+/** Options of {@linkcode resolveSkillRoots}. */
+export interface SkillRootOptions extends BaseDirs {
+  /**
+   * The paths or file URLs of directories to search instead of the default roots: each
+   * directory itself, its `.claude/skills`, and its `skills`.
+   */
+  readonly dirs?: readonly (string | URL)[] | undefined;
+  /** The paths or file URLs of directories to search recursively, after all other roots. */
+  readonly recursiveDirs?: readonly (string | URL)[] | undefined;
+  /** Whether to search `./.agents/skills` and `~/.agents/skills` too. Default: `false`. */
+  readonly agents?: boolean | undefined;
+}
+
 /**
  * The frontmatter of a `SKILL.md`, verbatim.
  *
@@ -120,8 +133,12 @@ export interface SkillPolicyRule {
    * depth. Default: any directory.
    */
   readonly in?: string | readonly string[] | undefined;
-  /** Its path in the policy file, such as `rules[2]`. */
-  readonly path?: string | undefined;
+}
+
+/** A rule of a policy in effect. */
+export interface AppliedPolicyRule extends SkillPolicyRule {
+  /** Its place in the policy, such as `rules[2]`. */
+  readonly place: string;
 }
 
 /** A policy, which decides whether and how prominently to serve each skill. */
@@ -154,7 +171,8 @@ export interface Skill {
   readonly root: SkillRoot;
   /**
    * From whom it is hidden: by its state, by its frontmatter, or because its `SKILL.md`
-   * is a symlink into a hidden directory.
+   * is a symlink into a hidden directory. {@linkcode Skill.isHiddenFromUser} says whether
+   * its frontmatter also hides it from the user.
    */
   readonly hiddenFrom: SkillHiding;
   /** Whether its frontmatter hides it from the user, so that it is not a prompt. */
@@ -164,7 +182,7 @@ export interface Skill {
   /** Its state in the user's policy. */
   readonly state: SkillState;
   /** The policy rule that decided its state, if any. */
-  readonly policyRule?: SkillPolicyRule | undefined;
+  readonly policyRule?: AppliedPolicyRule | undefined;
   /** Its plugin, if its directory is `<plugin>/skills/<name>`, or has a version between. */
   readonly plugin?: string | undefined;
   /**
@@ -211,9 +229,9 @@ export interface SkillRootReport {
   /** If it is in the project, its relative path, with slashes. */
   readonly projectPath?: string | undefined;
   /** The number of skills in it, except skills that are off. */
-  readonly skills: number;
+  readonly skillCount: number;
   /** How many of these skills are also in an earlier root. */
-  readonly repeated: number;
+  readonly repeatedCount: number;
 }
 
 /** The result of a scan: an immutable snapshot. */
@@ -256,10 +274,10 @@ export interface ScanOptions extends BaseDirs {
   /** The paths or file URLs of directories that symlinks in any skill may lead into. */
   readonly trustLinks?: readonly (string | URL)[] | undefined;
   /**
-   * The policy, or the path or file URL of a policy file, which each scan reads. While the file is
-   * invalid, the last valid policy applies, or no skills are served if there was none.
-   * Directories in a file are relative to the file's directory, others to the working
-   * directory. Default: all skills are `"on"`.
+   * The policy, or the path or file URL of a policy file, which each scan reads. While
+   * the file is invalid, the last valid policy applies, or no skills are served if there
+   * was none. Directories in a file are relative to the file's directory, others to the
+   * working directory. Default: all skills are `"on"`.
    */
   readonly policy?: SkillPolicy | string | URL | undefined;
 }
@@ -295,19 +313,6 @@ export interface SkillChange {
    * the key of its qualified name.
    */
   readonly keys: ReadonlySet<string>;
-}
-
-/** Options of {@linkcode resolveSkillRoots}. */
-export interface SkillRootOptions extends BaseDirs {
-  /**
-   * The paths or file URLs of directories to search instead of the default roots: each
-   * directory itself, its `.claude/skills`, and its `skills`.
-   */
-  readonly dirs?: readonly (string | URL)[] | undefined;
-  /** The paths or file URLs of directories to search recursively, after all other roots. */
-  readonly recursiveDirs?: readonly (string | URL)[] | undefined;
-  /** Whether to search `./.agents/skills` and `~/.agents/skills` too. Default: `false`. */
-  readonly agents?: boolean | undefined;
 }
 
 /** Receives the changes after a refresh. If it returns a promise, the refresh waits for it. */

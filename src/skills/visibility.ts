@@ -43,17 +43,23 @@ export function isOff({ hiddenFrom }: Pick<Skill, "hiddenFrom">): boolean {
  */
 export type HidingIn = (dir: string, skillDir?: string) => SkillHiding;
 
-/** @param decide Decides on a directory, but not on those above it. */
-export function decideOnce(decide: HidingIn): HidingIn {
-  const decided = new Map<string, SkillHiding>();
+/**
+ * Returns the strictest of what is decided on each of these directories, once for each
+ * skill.
+ */
+export function hidingByDirs(
+  decideOn: (dir: string, skillDir: string | undefined) => SkillHiding,
+): HidingIn {
+  const bySkill = new Map<string | undefined, Map<string, SkillHiding>>();
   return (dir, skillDir) => {
     if (dir === skillDir) return "nobody";
     const dirs = withDirsAbove(dir);
     const isInSkill = skillDir !== undefined && dirs.includes(skillDir);
     const deciding = isInSkill ? dirs.slice(0, dirs.indexOf(skillDir)) : dirs;
+    const decided = bySkill.getOrInsertComputed(skillDir, () => new Map());
     return strictest(
       ...deciding.map((it) =>
-        decided.getOrInsertComputed(it, () => decide(it, skillDir))
+        decided.getOrInsertComputed(it, () => decideOn(it, skillDir))
       ),
     );
   };

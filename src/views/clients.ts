@@ -10,6 +10,8 @@
  * fields of an entry, as read on 2026-11-22. CONTRIBUTING.md says when to check them.
  */
 
+import type { Toolset } from "./options.ts";
+
 /** What the server must know of a client to reach its model. */
 export interface ClientProfile {
   /** Its `clientInfo.name`, to which it may append a hyphen and the server's name. */
@@ -67,7 +69,7 @@ export interface Client {
    */
   readonly command?: string;
   /** The toolset for a client whose model cannot open files. */
-  readonly toolset?: string;
+  readonly toolset?: Toolset;
   /**
    * The directories whose skills it lists itself: in the project if they begin with
    * `./`, in the home directory if they begin with `~/`, or else in both.
@@ -350,8 +352,8 @@ export function profileOfOption(name: string): ClientProfile {
 
 /** Returns the profile that the options choose, or else that of the client's name. */
 export function profileFor(
+  { profile }: { readonly profile?: string | undefined },
   name = "",
-  { profile }: { readonly profile?: string | undefined } = {},
 ): ClientProfile {
   if (profile !== undefined) return profileOfOption(profile);
   const isMeant = ({ clientName }: ClientProfile) =>

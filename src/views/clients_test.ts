@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
+import { read } from "../../tests/testing/docs.ts";
 import { needs } from "../../tests/testing/needs.ts";
-import { read } from "../../tests/testing/pages.ts";
 import { Place } from "../../tests/testing/place.ts";
 import { runServer } from "../../tests/testing/server.ts";
 import { join } from "../fs/paths.ts";
@@ -31,7 +31,7 @@ Deno.test("profileFor() returns the profile that --profile names, or else the cl
     [undefined, "claude-code", claude],
   ] as const;
   for (const [client, profile, expected] of cases) {
-    assert.equal(profileFor(client, { profile }), expected, client);
+    assert.equal(profileFor({ profile }, client), expected, client);
   }
 });
 

@@ -5,11 +5,11 @@
  */
 
 import { STATES } from "../policy/states.ts";
+import { remember } from "../remember.ts";
 import { qualifiedName } from "../skills/names.ts";
 import { byScope } from "../skills/project.ts";
 import type { Skill, SkillCatalog, Viewer } from "../skills/types.ts";
 import { sees } from "../skills/visibility.ts";
-import { remember } from "../remember.ts";
 import { oneLine } from "../text.ts";
 
 export interface SkillEntry {

@@ -61,8 +61,8 @@ export function takeList(
 }
 
 /**
- * Lists skills as JSON within {@linkcode MAX_PART_SIZE}. A note says how many are missing, or
- * why there are none.
+ * Lists skills as JSON within {@linkcode MAX_PART_SIZE}. A note says how many are
+ * missing, or why there are none.
  */
 export function fitJsonList<Json extends object>(
   catalog: SkillCatalog,

@@ -1,12 +1,13 @@
 /** Loads a skill: finds it by its name, reads its `SKILL.md`, and formats that for the model. */
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
+import { escapeInvisible } from "../invisible.ts";
+import { log } from "../log.ts";
 import { pathOnDisk } from "../skills/files.ts";
 import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import { findYaml } from "../skills/skill_md.ts";
 import type { Skill, SkillFileContent } from "../skills/types.ts";
-import { escapeInvisible } from "../invisible.ts";
-import { log, quote } from "../text.ts";
+import { quote } from "../text.ts";
 import {
   type RequestContext,
   TOOL_NAMES,
@@ -37,7 +38,7 @@ export async function loadSkill(
 ): Promise<LoadedSkill> {
   const known = registry.find(name, "model");
   if (known !== undefined) {
-    const file = await registry.readFile(known, SKILL_MD, "model")
+    const file = await registry.readFile(known, SKILL_MD, { viewer: "model" })
       .catch(() => undefined);
     if (file?.version === known.fileVersion) {
       return { skill: known, text: decodeText(file) };
@@ -51,7 +52,9 @@ export async function loadSkill(
     const { answerUnknownName } = await import("./not_found.ts");
     throw new Error(await answerUnknownName(name, registry, options));
   }
-  const text = decodeText(await registry.readFile(skill, SKILL_MD, "model"));
+  const text = decodeText(
+    await registry.readFile(skill, SKILL_MD, { viewer: "model" }),
+  );
   // An editor or an installer is writing it. The scan keeps its last state for a while.
   if (findYaml(text) === undefined) {
     throw new Error(
@@ -102,17 +105,16 @@ function finishLoad(
   return result;
 }
 
-/** @param path The path of the file that is returned, or an empty one for their list. */
+/** @throws {Error} If the client accepts no result with a file of this size. */
 export function requireAccepted(
   content: unknown,
   skill: Skill,
   path: string,
   { options, profile }: RequestContext,
 ): void {
-  const what = quote(path === "" ? `${skill.name}/` : path);
   const place = quote(placeOf(skill, path, options));
   const instead = `open ${place} with another tool`;
-  requireSize(content, what, instead, profile.maxResultSize);
+  requireSize(content, quote(path), instead, profile.maxResultSize);
 }
 
 /**
@@ -127,7 +129,7 @@ export function formatLoadedSkill(
   input = "",
 ): string {
   const { skill, text } = loaded;
-  const directory = escapeInvisible(placeOf(skill, "", context.options));
+  const directory = escapeInvisible(dirPlaceOf(skill, context.options));
   const start = [`Loading: ${skill.name}`, `Base directory: ${directory}`];
   const notes = noteRemoteFiles(skill, context.options);
   const end = text.endsWith("\n") ? "" : "\n";
@@ -138,7 +140,12 @@ export function formatLoadedSkill(
   return [...start, ...length, ...notes].join("\n") + rest;
 }
 
-/** Where a file of a skill is, or its directory if the path is empty: a path, or a URI. */
+/** Where the directory of a skill is: a path, or a URI. */
+export function dirPlaceOf(skill: Skill, { isRemote }: ToolOptions): string {
+  return isRemote ? skillFileUri(skill, "") : skill.directory;
+}
+
+/** Where a file of a skill is: a path, or a URI. */
 export function placeOf(
   skill: Skill,
   path: string,
@@ -186,11 +193,13 @@ function noteRemoteFiles(
 export function logLoad(
   skill: Skill,
   way: string,
-  { client, sender, options }: RequestContext,
+  { clientName, sender, options }: RequestContext,
 ): void {
   if (!options.logLoads) return;
   const time = new Date().toISOString();
-  const who = client === undefined ? "an unnamed client" : quote(client);
+  const who = clientName === undefined
+    ? "an unnamed client"
+    : quote(clientName);
   const where = sender === undefined ? "" : ` at ${sender}`;
   const what = `the ${skill.scope} skill ${quote(skill.name)}`;
   log(`${time} ${who}${where} loaded ${what} ${way}`);

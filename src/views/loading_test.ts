@@ -75,7 +75,7 @@ Deno.test("what is larger than the client accepts is refused, with where to read
   const main = join(dir, "SKILL.md");
   const logo = join(dir, "logo.png");
   const size =
-    /^Cannot return ".*": it takes 1[02]\d{5} bytes as JSON, and the client accepts 1000000; open "(.*)" with another tool$/;
+    /^Cannot return ".*": it takes 1[02]\d{5} bytes as JSON, and the limit is 1000000; open "(.*)" with another tool$/;
   const cases = [
     ["skill", false, undefined, main],
     ["reference", true, undefined, "skill://git/SKILL.md"],

@@ -70,7 +70,8 @@ export interface RequestContext {
   readonly options: ToolOptions;
   /** Aborted when the client cancels the request, or when the time for it is up. */
   readonly signal: AbortSignal;
-  readonly client: string | undefined;
+  /** What the client calls itself, if it says so. */
+  readonly clientName: string | undefined;
   /** The profile that the options choose, or else that of the client. */
   readonly profile: ClientProfile;
   /** Over HTTP: the client's network address and the name of its token, for the log. */

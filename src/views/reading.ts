@@ -4,17 +4,22 @@ import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { isAbsolute, isAtOrBelow, relative } from "../fs/paths.ts";
+import { escapeInvisible } from "../invisible.ts";
 import { splitPath } from "../skills/files.ts";
 import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
-import { escapeInvisible } from "../invisible.ts";
 import { count, normalizeText, quote } from "../text.ts";
-import { logLoad, requireAccepted } from "./loading.ts";
+import { dirPlaceOf, logLoad, requireAccepted } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
 import type { RequestContext } from "./options.ts";
-import { createTextResult, MAX_RESULT_SIZE, sizeOf } from "./results.ts";
+import {
+  createTextResult,
+  MAX_RESULT_SIZE,
+  requireSize,
+  sizeOf,
+} from "./results.ts";
 
 type Content = CallToolResult["content"][number];
 
@@ -23,8 +28,8 @@ type Content = CallToolResult["content"][number];
  * pass absolute paths. Clients on other machines do not know the directory.
  */
 export function pathInSkill(
-  path: string,
   skill: Skill,
+  path: string,
   { options, registry: { catalog } }: RequestContext,
 ): string {
   const found = lookUpUri(path, catalog);
@@ -74,15 +79,15 @@ function listMeantPaths(path: string): Set<string> {
 
 /** Reads a file, reads all files of a directory, or lists the files if the path is empty. */
 export async function readPath(
-  path: string,
   skill: Skill,
+  path: string,
   context: RequestContext,
 ): Promise<CallToolResult> {
   if (path.trim() === "") return await describeFiles(skill, context);
   try {
-    return { content: [await readContent(path, skill, context)] };
+    return { content: [await readContent(skill, path, context)] };
   } catch (error) {
-    const content = await readDir(path, skill, context);
+    const content = await readDir(skill, path, context);
     if (content.length === 0) throw error;
     return { content };
   }
@@ -90,11 +95,13 @@ export async function readPath(
 
 /** @throws {Error} If the file cannot be read, or the client accepts no result of its size. */
 export async function readContent(
-  path: string,
   skill: Skill,
+  path: string,
   context: RequestContext,
 ): Promise<Content> {
-  const file = await context.registry.readFile(skill, path, "model");
+  const file = await context.registry.readFile(skill, path, {
+    viewer: "model",
+  });
   const isNamedText = mediaTypeOfName(file.path)?.startsWith("text/");
   if (file.text === undefined && isNamedText) {
     throw new Error(
@@ -114,8 +121,8 @@ export async function readContent(
 
 /** Reads all files of a directory. Returns nothing if there are none. */
 async function readDir(
-  dir: string,
   skill: Skill,
+  dir: string,
   context: RequestContext,
 ): Promise<Content[]> {
   const prefix = [...splitPath(dir) ?? [dir], ""].join("/");
@@ -124,7 +131,7 @@ async function readDir(
   const inDir = files.filter(({ path }) => path.startsWith(prefix));
   if (inDir.length === 0) return [];
   const { maxResultSize } = context.profile;
-  const readNext = ({ path }: SkillFile) => readInDir(path, skill, context);
+  const readNext = ({ path }: SkillFile) => readInDir(skill, path, context);
   const contents = await readTogether(inDir, readNext, maxResultSize);
   const missing = skipped.filter(({ file }) => file.startsWith(prefix));
   const notes = createTextResult(...formatSkipped(missing));
@@ -133,11 +140,11 @@ async function readDir(
 
 /** Reads one of several files, with its path. If that fails, returns the reason. */
 async function readInDir(
-  path: string,
   skill: Skill,
+  path: string,
   context: RequestContext,
 ): Promise<Content> {
-  const content = await readContent(path, skill, context)
+  const content = await readContent(skill, path, context)
     .catch(({ message }: Error): Content => ({ type: "text", text: message }));
   if (content.type !== "text") return content;
   const text = `--- ${escapeInvisible(path)} ---\n${content.text}`;
@@ -182,7 +189,10 @@ async function describeFiles(
   const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
   const text = [list, ...formatSkipped(skipped)].join("\n\n");
   const result = createTextResult(text);
-  requireAccepted(result, skill, "", context);
+  const place = quote(dirPlaceOf(skill, context.options));
+  const instead = `open ${place} with another tool`;
+  const { maxResultSize } = context.profile;
+  requireSize(result, "the list of files", instead, maxResultSize);
   return result;
 }
 
@@ -198,7 +208,7 @@ function listNamed(items: readonly string[]): string[] {
 
 /**
  * Lists the entries that are left out, with reasons. A symlink that leads outside the
- * skill is not mentioned, as if it did not exist.
+ * skill, or nowhere, is not mentioned, as if it did not exist.
  */
 function formatSkipped(diagnostics: readonly Diagnostic[]): string[] {
   const named = diagnostics.filter(({ rule }) => !rule.startsWith("link-"));

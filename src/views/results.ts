@@ -49,6 +49,6 @@ export function requireSize(
   const size = sizeOf(value);
   if (size <= limit) return;
   throw new Error(
-    `Cannot return ${what}: it takes ${size} bytes as JSON, and the client accepts ${limit}; ${instead}`,
+    `Cannot return ${what}: it takes ${size} bytes as JSON, and the limit is ${limit}; ${instead}`,
   );
 }

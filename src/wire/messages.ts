@@ -80,7 +80,8 @@ function toMessage(value: unknown): JSONRPCMessage {
   if (isRequest(message)) {
     const { method, params } = message;
     if (method === "initialize" && revisionOf(message) === MODERN_REVISION) {
-      const reason = `There is no method initialize in ${MODERN_REVISION}`;
+      const reason =
+        `There is no method initialize in ${MODERN_REVISION}: send server/discover, or name an earlier revision`;
       throw new ProtocolError(ProtocolErrorCode.MethodNotFound, reason);
     }
     requireParams(method, params);
@@ -97,7 +98,7 @@ function cleanMessage(message: unknown): unknown {
 }
 
 /** Whether the answer to a message is a stream of notifications. */
-export function isListener(message: JSONRPCMessage): boolean {
+export function isListenRequest(message: JSONRPCMessage): boolean {
   return isRequest(message) && message.method === LISTEN &&
     revisionOf(message) === MODERN_REVISION;
 }

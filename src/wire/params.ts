@@ -26,8 +26,9 @@ const NOBODY = { name: "", version: "" };
 
 /**
  * Removes members that are `null`, which libraries of Go, C#, and Java write for absent
- * ones, takes `[]` for an empty object, as PHP writes it, fills in what clients omit about
- * themselves, and replaces lone surrogates, which strict parsers of the answer refuse.
+ * ones, takes `[]` for an empty object, as PHP writes it, fills in what clients omit
+ * about themselves, and replaces lone surrogates, which strict parsers of the answer
+ * refuse.
  *
  * @throws {RangeError} If the params are nested too deeply, or have too many values.
  */

@@ -16,12 +16,6 @@ import {
   type StandardSchemaV1,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import config from "../../deno.json" with { type: "json" };
-import type { SkillSource } from "../skills/source.ts";
-import type { SkillCatalog } from "../skills/types.ts";
-import { profileFor } from "../views/clients.ts";
-import { createInstructions } from "../views/instructions.ts";
-import type { RequestContext, ToolOptions } from "../views/options.ts";
-import { requireSize } from "../views/results.ts";
 import { COMPLETION_HANDLERS } from "../features/completion.ts";
 import { METHODS } from "../features/methods.ts";
 import { listPrompts, PROMPT_HANDLERS } from "../features/prompts.ts";
@@ -40,7 +34,13 @@ import {
   type SubscribedFiles,
   subscriptionHandlers,
 } from "../features/subscriptions.ts";
-import { listToolEntries, TOOL_HANDLERS } from "../features/tools.ts";
+import { listMcpTools, TOOL_HANDLERS } from "../features/tools.ts";
+import type { SkillSource } from "../skills/source.ts";
+import type { SkillCatalog } from "../skills/types.ts";
+import { profileFor } from "../views/clients.ts";
+import { createInstructions } from "../views/instructions.ts";
+import type { RequestContext, ToolOptions } from "../views/options.ts";
+import { requireSize } from "../views/results.ts";
 
 /**
  * Serves the skills of a registry to any number of clients, with the MCP SDK. The
@@ -55,11 +55,11 @@ export interface SkillService {
   readonly createServer: (connection: McpRequestContext) => Server;
   /** @ignore Follows files over stdio, where the SDK does not pass on who listens. */
   readonly subscribe: (
-    listener: RequestId,
+    id: RequestId,
     uris: readonly string[],
   ) => Promise<void>;
-  /** @ignore Ends what a listener follows. */
-  readonly unsubscribe: (listener: RequestId) => void;
+  /** @ignore Ends what the request with an ID follows. */
+  readonly unsubscribe: (id: RequestId) => void;
 }
 
 const HANDLERS: Handlers = {
@@ -179,9 +179,9 @@ function contextOf(
   const info = named[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   return {
     signal,
-    client: info?.name || undefined,
+    clientName: info?.name || undefined,
     sender: http?.authInfo?.clientId,
-    profile: profileFor(info?.name, options),
+    profile: profileFor(options, info?.name),
     registry,
     options,
   };
@@ -193,9 +193,9 @@ export function publishChanges(
   options: ToolOptions,
   bus: ServerEventBus,
 ): void {
-  const profile = profileFor(undefined, options);
+  const profile = profileFor(options);
   const renderLists = (catalog: SkillCatalog) => ({
-    tools: JSON.stringify(listToolEntries({ profile, catalog, options })),
+    tools: JSON.stringify(listMcpTools({ profile, catalog, options })),
     prompts: JSON.stringify(listPrompts({ profile, catalog, options })),
     resources: JSON.stringify(listResources(catalog)),
   });

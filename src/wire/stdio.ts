@@ -9,12 +9,13 @@ import {
   type Transport,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
+import { log } from "../log.ts";
 import { writeAll } from "../output.ts";
 import { wait } from "../tasks.ts";
-import { isObject, log } from "../text.ts";
+import { isObject } from "../text.ts";
 import {
   createErrorResponse,
-  isListener,
+  isListenRequest,
   isRequest,
   readMessage,
   requireRevision,
@@ -39,8 +40,9 @@ const HANDSHAKE_MS = 200;
 const encoder = new TextEncoder();
 
 /**
- * Sends messages to stdout, and keeps track of unanswered requests. {@linkcode receiveAll}
- * reads stdin and passes the messages on, so that they are not parsed twice.
+ * Sends messages to stdout, and keeps track of unanswered requests.
+ * {@linkcode receiveAll} reads stdin and passes the messages on, so that they are not
+ * parsed twice.
  */
 class StdioTransport implements Transport {
   onmessage?: Transport["onmessage"];
@@ -68,7 +70,7 @@ class StdioTransport implements Transport {
     if ("method" in message) {
       if (message.method === "notifications/cancelled") {
         this.#settle(message.params?.requestId as RequestId);
-      } else if (isRequest(message) && !isListener(message)) {
+      } else if (isRequest(message) && !isListenRequest(message)) {
         // The answer to a listener is the end of its notifications.
         this.#unanswered.add(message.id);
       }
@@ -147,7 +149,8 @@ export async function serveOnStdio(
     return service.createServer(context);
   }, { transport });
   const end = async () => {
-    // Ends the subscriptions with a result, for which a client that does not read has no room.
+    // Ends the subscriptions with a result, for which a client that does not read has no
+    // room.
     await wait(GRACE_MS, handle.close());
     await transport.close();
   };
@@ -230,8 +233,8 @@ async function* readLines(): AsyncGenerator<string> {
 }
 
 /**
- * Does what the SDK leaves out: checks the revision, and subscribes a client of 2026-07-28
- * to URIs.
+ * Does what the SDK leaves out: checks the revision, and subscribes a client of
+ * 2026-07-28 to URIs.
  *
  * @throws {ProtocolError} If the revision or a URI is unknown.
  */
@@ -249,7 +252,7 @@ async function prepare(
 
 /** Returns the URIs that a client of 2026-07-28 subscribes to. The SDK does not pass them on. */
 function urisOf(request: JSONRPCRequest): readonly string[] {
-  const filter = isListener(request)
+  const filter = isListenRequest(request)
     ? request.params?.notifications
     : undefined;
   const uris = isObject(filter) ? filter.resourceSubscriptions : undefined;

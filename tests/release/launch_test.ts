@@ -8,6 +8,7 @@ import type { Launch } from "../../src/cli/config.ts";
 import { basename, extname, join, resolve } from "../../src/fs/paths.ts";
 import { Session } from "../testing/client.ts";
 import { printedLaunch, serverArgs } from "../testing/command_line.ts";
+import { MODULES, read } from "../testing/docs.ts";
 import {
   environment,
   IMPORTS,
@@ -15,7 +16,6 @@ import {
   REPOSITORY,
 } from "../testing/environment.ts";
 import { needs } from "../testing/needs.ts";
-import { MODULES, read } from "../testing/pages.ts";
 import { Place, runSync } from "../testing/place.ts";
 import { runServer } from "../testing/server.ts";
 

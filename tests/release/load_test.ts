@@ -1,9 +1,9 @@
 // The server under load: its memory, its open files, its times, and clients that do not read.
 import assert from "node:assert/strict";
 import { nextId } from "../testing/client.ts";
-import { filesPlace, Place, skillMd } from "../testing/place.ts";
 import { HttpServer } from "../testing/http.ts";
 import { needs } from "../testing/needs.ts";
+import { filesPlace, Place, skillMd } from "../testing/place.ts";
 import { message, Wire } from "../testing/server.ts";
 import { eventually } from "../testing/waiting.ts";
 

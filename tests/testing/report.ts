@@ -1,7 +1,7 @@
 // The report of `--list` and `--check`.
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
-import { createReport, type OpenSkills } from "../../src/cli/report.ts";
+import { createReport, type OpenRegistry } from "../../src/cli/report.ts";
 import type { Diagnostic } from "../../src/diagnostics.ts";
 import { isWindows } from "../../src/fs/paths.ts";
 import { settingsFor } from "./command_line.ts";
@@ -12,12 +12,15 @@ import { runServer, type ServerDirs } from "./server.ts";
 export async function diagnosticsIn(
   ...args: string[]
 ): Promise<Diagnostic[]> {
-  const { diagnostics } = await createReport(settingsFor(...args), openSkills);
+  const { diagnostics } = await createReport(
+    settingsFor(...args),
+    openRegistry,
+  );
   return diagnostics;
 }
 
 /** Opens the skills of settings as the program does. */
-export const openSkills: OpenSkills = (roots, options) =>
+export const openRegistry: OpenRegistry = (roots, options) =>
   new SkillRegistry(roots, { ...options, log: () => {} });
 
 /** Runs the server and returns its exit code and what it prints, with slashes in paths. */

@@ -1,6 +1,8 @@
 // Calls of tools in the process of the tests.
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import type { SkillRegistry } from "../../mod.ts";
+import { callTool } from "../../src/features/tools.ts";
+import { listTools } from "../../src/features/toolsets/toolsets.ts";
 import { profileFor } from "../../src/views/clients.ts";
 import {
   type RequestContext,
@@ -8,8 +10,6 @@ import {
   type ToolOptions,
   type Toolset,
 } from "../../src/views/options.ts";
-import { callTool } from "../../src/features/tools.ts";
-import { TOOLSETS } from "../../src/features/toolsets/toolsets.ts";
 
 /** Creates the context of a request. */
 export function contextOf(
@@ -18,8 +18,8 @@ export function contextOf(
   client?: string,
 ): RequestContext {
   const { signal } = new AbortController();
-  const profile = profileFor(client, options);
-  return { registry, options, signal, client, profile };
+  const profile = profileFor(options, client);
+  return { registry, options, signal, clientName: client, profile };
 }
 
 /** Returns a function that calls a tool of a toolset. */
@@ -30,7 +30,7 @@ export function toolCaller(
 ): (name: string, input?: Record<string, unknown>) => Promise<CallToolResult> {
   const context = contextOf(registry, options, client);
   return (name, input = {}) => {
-    const tool = TOOLSETS[options.toolset].find((tool) => tool.name === name)!;
+    const tool = listTools(options).find((tool) => tool.name === name)!;
     return callTool(tool, input, context);
   };
 }

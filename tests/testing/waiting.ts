@@ -1,6 +1,6 @@
 // Waiting for events, and the growth of running times.
-import process from "node:process";
 import assert from "node:assert/strict";
+import process from "node:process";
 
 /**
  * The default time limit for anything that a test awaits, in milliseconds. It

@@ -7,8 +7,9 @@
 
 import { attempt } from "../../attempt.ts";
 import { isWindows } from "../../fs/paths.ts";
+import { log } from "../../log.ts";
 import { wait } from "../../tasks.ts";
-import { log, oneLine } from "../../text.ts";
+import { oneLine } from "../../text.ts";
 import { MAX_PART_SIZE, sizeInText, takeBytes } from "../../views/results.ts";
 
 /** The time limit for a shell command of a model, in seconds. */
@@ -97,7 +98,7 @@ function startShell(command: string, directory: string): Deno.ChildProcess {
     return shellWith(line, directory).spawn();
   } catch (error) {
     const reason = oneLine((error as Error).message);
-    throw new Error(`Cannot run the command: ${reason}; ${findFix(reason)}`);
+    throw new Error(`Cannot run the command: ${reason}; ${fixFor(reason)}`);
   }
 }
 
@@ -109,7 +110,7 @@ const FIXES: readonly (readonly [words: RegExp, fix: string])[] = [
   [/nul byte/, "remove the character NUL from it"],
 ];
 
-function findFix(reason: string): string {
+function fixFor(reason: string): string {
   const [, fix] = FIXES.find(([words]) => words.test(reason)) ?? [];
   return fix ?? "end other programs, or try again later";
 }
@@ -181,7 +182,7 @@ done`;
     }
   }
   log(
-    `Cannot end what a command started: the system starts no more; end the processes of session ${pid}`,
+    `Cannot end what a command started: the system cannot start another process; end the processes of session ${pid}`,
   );
 }
 

@@ -12,7 +12,7 @@ import { isWindows } from "../../fs/paths.ts";
 import { escapeInvisible } from "../../invisible.ts";
 import { SKILL_MD } from "../../skills/names.ts";
 import type { Skill } from "../../skills/types.ts";
-import { formatIndentedJson, requireChoice } from "../../text.ts";
+import { formatIndentedJson, quote } from "../../text.ts";
 import { OTHER_CLIENTS, PROFILE_NAMES } from "../../views/clients.ts";
 import { listEntries } from "../../views/entries.ts";
 import { findNoSkillsReason } from "../../views/instructions.ts";
@@ -22,6 +22,7 @@ import {
   formatLine,
 } from "../../views/lists.ts";
 import {
+  dirPlaceOf,
   loadFormatted,
   loadSkill,
   loadWhole,
@@ -58,7 +59,10 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly output?: z.ZodMiniObject;
   /** Hints for clients about its effects. Default: it only reads. */
   readonly annotations?: ToolAnnotations;
-  /** Runs the tool. If that fails, throws an error with a message for the model. */
+  /**
+   * Runs the tool. If that fails, throws an error with a message for the model. A method,
+   * because {@linkcode defineTool} could not widen the type of a property.
+   */
   call(
     input: z.infer<Input>,
     context: RequestContext,
@@ -156,8 +160,8 @@ const readFileTool = defineTool({
   call: async ({ skill: name, path }, context) => {
     const { skill } = await loadSkill(name, context);
     return await readAsMeant(
-      pathInSkill(path, skill, context),
-      (meant) => readPath(meant, skill, context),
+      pathInSkill(skill, path, context),
+      (meant) => readPath(skill, meant, context),
     );
   },
 });
@@ -223,7 +227,7 @@ const loadMetadataTool = defineTool({
       options,
       ({ skill, name, description }) => [
         name,
-        { description, skill_dir: placeOf(skill, "", options) },
+        { description, skill_dir: dirPlaceOf(skill, options) },
       ],
     );
     const list = formatIndentedJson(Object.fromEntries(items));
@@ -257,8 +261,8 @@ const readReferenceTool = defineTool({
   call: async ({ skill_name, file_name }, context) => {
     const { skill } = await loadSkill(skill_name, context);
     const content = await readAsMeant(
-      pathInSkill(file_name, skill, context),
-      (meant) => readContent(meant, skill, context),
+      pathInSkill(skill, file_name, context),
+      (meant) => readContent(skill, meant, context),
     );
     return { content: [content] };
   },
@@ -303,7 +307,7 @@ const shellTool = defineTool({
   },
 });
 
-export const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
+const TOOLSETS: Readonly<Record<Toolset, readonly SkillTool[]>> = {
   skill: [skillTool],
   skilljack: [activateTool, readFileTool],
   reference: [listSkillsTool, readSkillTool],
@@ -317,6 +321,19 @@ export function wantsShell(
   { toolset, allowShell = true }: ToolOptions,
 ): boolean {
   return allowShell && TOOLSETS[toolset].includes(shellTool);
+}
+
+/** @throws {TypeError} If it is not one of the choices. The message lists them. */
+function requireChoice(
+  kind: string,
+  choice: string,
+  choices: readonly string[],
+): void {
+  if (choices.includes(choice)) return;
+  const list = choices.join(", ");
+  throw new TypeError(
+    `Invalid ${kind} ${quote(String(choice))}: expected one of ${list}`,
+  );
 }
 
 /**

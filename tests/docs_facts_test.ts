@@ -1,12 +1,12 @@
-// The links and the facts in the pages are right. Their commands are in pages_test.ts.
+// The links and the facts in the pages are right. Their commands are in docs_commands_test.ts.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { dirname, join } from "../src/fs/paths.ts";
 import { record } from "../tools/record.ts";
+import { listLinks, PAGES, read } from "./testing/docs.ts";
 import { environment, IMPORTS, REPOSITORY } from "./testing/environment.ts";
 import { HttpServer } from "./testing/http.ts";
 import { needs } from "./testing/needs.ts";
-import { listLinks, PAGES, read } from "./testing/pages.ts";
 import { Place } from "./testing/place.ts";
 import { Wire } from "./testing/server.ts";
 

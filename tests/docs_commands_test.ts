@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import config from "../deno.json" with { type: "json" };
 import { join } from "../src/fs/paths.ts";
+import { listCommands, PAGES } from "./testing/docs.ts";
 import {
   environment,
   HTTP,
@@ -11,7 +12,6 @@ import {
   REPOSITORY,
 } from "./testing/environment.ts";
 import { needs } from "./testing/needs.ts";
-import { listCommands, PAGES } from "./testing/pages.ts";
 import { Place } from "./testing/place.ts";
 import { linesOf } from "./testing/server.ts";
 import { within } from "./testing/waiting.ts";
@@ -26,7 +26,7 @@ const RUN_BY: Readonly<Record<string, RegExp[]>> = {
     /^for skill in /,
     /^\[ \$# = 0 \]/,
   ],
-  "tests/docs_test.ts": [/^curl -s http:\/\/127\.0\.0\.1:8000\/mcp /],
+  "tests/docs_facts_test.ts": [/^curl -s http:\/\/127\.0\.0\.1:8000\/mcp /],
   "src/views/clients_test.ts": [/^mkdir -p \S+ && ln -s /],
   "tests/release/launch_test.ts": [
     /\bdeno task (?:bundle$|compile\b)/,

@@ -12,7 +12,7 @@ import {
   meantField,
   quoteText,
   readFields,
-  type RefusedField,
+  type RepairedField,
   REQUIRED_FIELDS,
   toEntry,
 } from "../skills/fields.ts";
@@ -31,7 +31,7 @@ import {
 } from "./field_lines.ts";
 
 /** Returns what to report instead of the reader's diagnostic of a file with these bytes. */
-export function explain(
+export function explainSkillMd(
   diagnostic: Diagnostic,
   bytes: Uint8Array,
 ): Diagnostic[] {
@@ -72,7 +72,7 @@ function explainRule(
 
 /** Lists the required fields that are missing, and the fields that need a correction. */
 function explainFields(yaml: string, dir: string): Partial<Diagnostic>[] {
-  const { values, refused } = readFields(yaml);
+  const { values, repaired } = readFields(yaml);
   const fields = listFields(yaml);
   const missing = REQUIRED_FIELDS.filter((name) => !isText(values[name]));
   const meantBy = ({ key }: Field) =>
@@ -80,8 +80,8 @@ function explainFields(yaml: string, dir: string): Partial<Diagnostic>[] {
   const absent = missing
     .filter((name) => !fields.some((field) => meantBy(field) === name));
   const unread = fields.filter(meantBy)
-    .filter((field) => !refused.some(({ line }) => line === field.line));
-  const wrong = [...refused, ...unread].sort((a, b) => a.line - b.line)
+    .filter((field) => !repaired.some(({ line }) => line === field.line));
+  const wrong = [...repaired, ...unread].sort((a, b) => a.line - b.line)
     // Text that is no field is probably what is absent.
     .filter((field) => !isStray(field) || absent.length === 0);
   return [
@@ -134,7 +134,7 @@ const STRAY = {
 
 /** Says what is wrong with a field, or with lines in it, and what to write instead. */
 function explainField(
-  field: RefusedField,
+  field: RepairedField,
   dir: string,
   fields: readonly Field[],
 ): Partial<Diagnostic>[] {
@@ -157,7 +157,7 @@ function explainField(
 }
 
 /** Describes a field that can be read from one line. */
-function explainText(field: RefusedField, dir: string): Partial<Diagnostic> {
+function explainText(field: RepairedField, dir: string): Partial<Diagnostic> {
   const { key, line, lines } = field;
   const [, read] = toEntry(field);
   const text = key === "name" ? meantName(read, dir) ?? read : read;

@@ -3,19 +3,16 @@
 import { attempt } from "../attempt.ts";
 import type { Diagnostic } from "../diagnostics.ts";
 import { basename, dirname, join } from "../fs/paths.ts";
-import {
-  dirOfSkillMd,
-  listDirsOfSkills,
-  type Settings,
-} from "../program/settings.ts";
+import { listDirsOfSkills, type Settings } from "../program/settings.ts";
 import {
   checkLooseFile,
   listSubdirs,
   readHead,
 } from "../skills/near_misses.ts";
 import { isNamedSkills } from "../skills/roots.ts";
+import { dirOfSkillMd } from "../skills/skill_file.ts";
 import { nearestWords, quote } from "../text.ts";
-import { explain } from "./explain.ts";
+import { explainSkillMd } from "./explain_skill_md.ts";
 
 export function explainScan(
   diagnostic: Diagnostic,
@@ -34,7 +31,7 @@ export function explainScan(
     ? new Uint8Array()
     : readHead(file);
   if (bytes.length === 0) return [diagnostic];
-  return explain(diagnostic, bytes);
+  return explainSkillMd(diagnostic, bytes);
 }
 
 /** Suggests a folder or a skill of almost the same name instead of a missing directory. */
