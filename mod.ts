@@ -137,7 +137,6 @@ import {
 } from "./src/skills/skill_md.ts";
 import type { NearMiss, ScanSubscriber } from "./src/skills/source.ts";
 import type {
-  AppliedPolicyRule,
   BaseDirs,
   GivenSkillRoot,
   ScanOptions,
@@ -155,7 +154,6 @@ import type {
   SkillRoot,
   SkillRootReport,
   SkillScope,
-  SkillState,
   SkippedSkill,
   Viewer,
 } from "./src/skills/types.ts";
@@ -300,12 +298,7 @@ interface Loaded extends LoadedFile {
 }
 
 /** The decisions of the policy and the frontmatter on a real directory, and its scope. */
-interface Decision {
-  readonly scope: SkillScope;
-  readonly state: SkillState;
-  readonly policyRule?: AppliedPolicyRule | undefined;
-  readonly hiddenFrom: SkillHiding;
-}
+type Decision = Pick<Skill, "scope" | "state" | "policyRule" | "hiddenFrom">;
 
 interface Decided extends Loaded, Decision {}
 
@@ -385,11 +378,6 @@ interface Visit {
   readonly reports: SkillRootReport[];
 }
 
-/** How many more directories and symlinks a visit may enter. */
-interface DirBudget {
-  left: number;
-}
-
 /** A directory to enter, or a symlink that may lead to one. */
 interface Dir {
   readonly dir: string;
@@ -455,7 +443,8 @@ interface RootContext {
   /** The directories that symlinks in the root must stay in, if any. */
   readonly confinement: readonly string[] | undefined;
   readonly project: Project;
-  readonly budget: DirBudget;
+  /** How many more directories and symlinks the visit may enter. */
+  readonly budget: { left: number };
   /** The candidates that the last scan found in this root. */
   readonly last: readonly Candidate[];
 }

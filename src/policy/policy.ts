@@ -18,8 +18,8 @@ import type { Project } from "../skills/project.ts";
 import type {
   AppliedPolicyRule,
   ScanOptions,
+  Skill,
   SkillScope,
-  SkillState,
 } from "../skills/types.ts";
 import type { PolicyFile } from "./policy_file.ts";
 import { STATES } from "./states.ts";
@@ -33,10 +33,7 @@ export interface PolicySubject {
   readonly paths: readonly string[];
 }
 
-interface PolicyDecision {
-  readonly state: SkillState;
-  readonly policyRule?: AppliedPolicyRule | undefined;
-}
+type PolicyDecision = Pick<Skill, "state" | "policyRule">;
 
 const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 

@@ -9,7 +9,7 @@ import type {
   SkillFileContent,
   SkillFiles,
   SkillFilesOptions,
-  SkillScope,
+  SkippedSkill,
   Viewer,
 } from "./types.ts";
 
@@ -37,11 +37,8 @@ export interface SkillSource {
 }
 
 /** What may be meant by a name, but is no skill. */
-export interface NearMiss {
+export interface NearMiss extends Pick<SkippedSkill, "scope" | "projectPath"> {
   readonly diagnostic: Diagnostic;
-  readonly scope: SkillScope;
-  /** If it is in the project, its relative path, with slashes. */
-  readonly projectPath?: string | undefined;
 }
 
 /** Reacts to scans and chooses directories to watch. */
