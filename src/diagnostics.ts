@@ -54,7 +54,6 @@ export const RULES = {
   "invisible-characters": "warning",
   "description-comment": "warning",
   "description-tag": "warning",
-  "description-placeholder": "warning",
   "instructions-missing": "warning",
   "long": "warning",
   "broken-link": "warning",

@@ -62,7 +62,6 @@ const SKILL_RULES: readonly ((skill: CheckedSkill) => DiagnosticDetails[])[] = [
   checkDirName,
   checkFlags,
   checkComment,
-  checkPlaceholder,
   checkTag,
   checkFileName,
   checkFieldNames,
@@ -204,16 +203,6 @@ function checkComment({ fields }: CheckedSkill): DiagnosticDetails[] {
   const reason = `the description ends before ${shown}, which is a comment`;
   const fix = "put the whole text in quotes";
   return [{ rule: "description-comment", field, value, reason, fix }];
-}
-
-function checkPlaceholder({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
-  const field = "description";
-  const [text] = /^\W*(?:todo|tbd|fixme|xxx)(?:\s*:.*|\W*)$/is
-    .exec(frontmatter[field]) ?? [];
-  if (text === undefined) return [];
-  const reason = `the description is only ${quote(truncate(text, 40))}`;
-  const fix = "write what the skill does, and when to use it";
-  return [{ rule: "description-placeholder", field, reason, fix }];
 }
 
 function checkTag({ frontmatter }: CheckedSkill): DiagnosticDetails[] {
