@@ -228,7 +228,7 @@ export async function checkSkills(
       ...settings,
       options: { ...settings.options, advice: undefined, ...options },
     },
-    (roots, options) => new SkillRegistry(roots, options),
+    (roots, options) => new SkillRegistry(roots, { ...options, log() {} }),
   );
   return diagnostics;
 }

@@ -52,7 +52,7 @@ async function run(args: readonly string[]): Promise<number> {
     const { runCommand } = await import("./src/cli/commands.ts");
     return await runCommand(
       command,
-      (roots, options) => new SkillRegistry(roots, options),
+      (roots, options) => new SkillRegistry(roots, { ...options, log() {} }),
     );
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

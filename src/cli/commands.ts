@@ -20,7 +20,7 @@ import { explainDoubleLists } from "./double_lists.ts";
 import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { formatJson, print } from "./print.ts";
-import { createReport, type OpenRegistry, SILENT, toJson } from "./report.ts";
+import { createReport, type OpenRegistry, toJson } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 
 /**
@@ -38,12 +38,6 @@ export async function runCommand(
   const settings = createSettings(command);
   logWarnings(settings);
   if (client !== undefined) {
-    const { roots, options } = settings;
-    const catalog = await openRegistry(roots, { ...options, ...SILENT })
-      .refresh();
-    logEntryDiagnostics(catalog);
-    // A server would start without skills.
-    if (findFailure(catalog) !== undefined) return 2;
     return await printConfig(client as ClientName, settings, openRegistry);
   }
   if (as === undefined) return await printReport(settings, openRegistry);
@@ -67,8 +61,14 @@ async function printConfig(
   openRegistry: OpenRegistry,
 ): Promise<number> {
   const entrySettings = withClientOptions(client, settings);
+  const { roots, options } = entrySettings;
+  const catalog = await openRegistry(roots, options).refresh();
+  logEntryDiagnostics(catalog);
+  // A server would start without skills.
+  if (findFailure(catalog) !== undefined) return 2;
   const doubleLists = await explainDoubleLists(
     client,
+    catalog,
     entrySettings,
     openRegistry,
   );
@@ -89,6 +89,7 @@ async function printModelView(
     : withClientOptions(as as ClientName, settings);
   const { roots, options } = entrySettings;
   const catalog = await openRegistry(roots, options).refresh();
+  for (const it of catalog.diagnostics) log(formatDiagnostic(it));
   return await print(formatModelView(as, catalog, options, json));
 }
 

@@ -9,7 +9,7 @@ import { type ClientName, CLIENTS, profileOfOption } from "../views/clients.ts";
 import { listEntries } from "../views/entries.ts";
 import { formatValue } from "./config.ts";
 import { listPassages } from "./model_view.ts";
-import { type OpenRegistry, SILENT } from "./report.ts";
+import type { OpenRegistry } from "./report.ts";
 
 /**
  * Explains which of the user's skills the client lists, too, by their real directories.
@@ -18,6 +18,7 @@ import { type OpenRegistry, SILENT } from "./report.ts";
  */
 export async function explainDoubleLists(
   name: ClientName,
+  catalog: SkillCatalog,
   settings: Settings,
   openRegistry: OpenRegistry,
 ): Promise<string | undefined> {
@@ -30,8 +31,6 @@ export async function explainDoubleLists(
   const dirs = ownSkills.filter((dir) => !dir.startsWith("./"))
     .flatMap((dir) => inHome(dir.replace("~/", ""), bases) ?? []);
   const clientDirs = await listRealDirs(dirs, settings, openRegistry);
-  const catalog = await openRegistry(settings.roots, { ...options, ...SILENT })
-    .refresh();
   const entries = listEntries("model", catalog);
   const double = entries
     .filter(({ description }) => description !== "")
@@ -60,7 +59,7 @@ async function listRealDirs(
   openRegistry: OpenRegistry,
 ): Promise<Set<string>> {
   const roots = dirs.map((path) => ({ path, scope: "global" as const }));
-  const options = { ...settings.options, ...SILENT, policy: undefined };
+  const options = { ...settings.options, policy: undefined };
   const catalog = await openRegistry(roots, options).refresh();
   return new Set(listAll(catalog).map(({ realDirectory }) => realDirectory));
 }

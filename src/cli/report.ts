@@ -58,13 +58,11 @@ import type {
 import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits } from "../text.ts";
 
+/** Opens a registry that logs nothing, because its diagnostics are printed. */
 export type OpenRegistry = (
   roots: readonly SkillRoot[],
   options: SkillRegistryOptions,
 ) => SkillSource;
-
-/** For registries whose diagnostics are printed instead of logged. */
-export const SILENT = { log: () => {} };
 
 /** The skills and diagnostics of a scan. `docs/check.md` describes them. */
 export type Report = Awaited<ReturnType<typeof createReport>>;
@@ -84,10 +82,7 @@ export async function createReport(
 ) {
   const { check = false, policy } = settings.values;
   const { words } = settings;
-  const registry = openRegistry(settings.roots, {
-    ...settings.options,
-    ...SILENT,
-  });
+  const registry = openRegistry(settings.roots, settings.options);
   const catalog = await registry.refresh();
   const roots = catalog.roots
     .filter((it) => !isMissingOptionalRoot(it, settings));
@@ -257,7 +252,7 @@ async function listUnsearched(
   const { places, deep } = listOtherRoots(catalog, settings);
   const roots = [...settings.roots, ...places, ...deep];
   // Without the policy, skills that are off are found, too.
-  const options = { ...settings.options, ...SILENT, policy: undefined };
+  const options = { ...settings.options, policy: undefined };
   const found = await openRegistry(roots, options).refresh();
   return [
     ...reportPlaces(places, found),
