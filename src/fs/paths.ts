@@ -1,5 +1,6 @@
 /** Joining, resolving, and comparing paths. */
 
+import { fileURLToPath } from "node:url";
 import * as posix from "jsr:@std/path@^1/posix";
 import * as windows from "jsr:@std/path@^1/windows";
 import { attempt } from "../attempt.ts";
@@ -74,19 +75,14 @@ export function withTilde(path: string, home: string | undefined): string {
 /**
  * Returns the path of a file URL, and any other path as it is.
  *
- * @throws {TypeError} If it is neither text nor a URL.
+ * @throws {TypeError} If it is neither text nor a URL, or the URL of another machine.
  */
 export function toPath(path: string | URL): string {
   if (typeof path !== "string" && !(path instanceof URL)) {
     throw new TypeError(`Invalid path ${path}: expected text or a file URL`);
   }
   const text = String(path);
-  if (!/^file:\/\//i.test(text)) return text;
-  const { hostname, pathname } = new URL(text);
-  const decoded = attempt(() => decodeURIComponent(pathname)) ?? pathname;
-  return isWindows
-    ? normalize(hostname ? `//${hostname}${decoded}` : decoded.slice(1))
-    : decoded;
+  return /^file:\/\//i.test(text) ? fileURLToPath(text) : text;
 }
 
 /**
