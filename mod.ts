@@ -88,7 +88,6 @@ import {
   changedKeys,
   EMPTY_CATALOG,
   hasSameDiagnostics,
-  keepCatalog,
   logDiagnostics,
 } from "./src/skills/catalog.ts";
 import {
@@ -1426,12 +1425,19 @@ export class SkillRegistry {
   #keepCatalog(error: unknown): SkillCatalog {
     const file = this.#options.workingDirectory ?? this.#roots[0]?.path ?? ".";
     const { reason, fix } = unexpected(error);
-    return keepCatalog(this.#catalog, {
+    const failure: Diagnostic = {
       rule: "scan-failed",
       file,
       reason: `${reason}, so the last list of skills stays`,
       fix: `${fix}; the next scan tries again`,
-    });
+    };
+    const { diagnostics, revision } = this.#catalog;
+    const others = diagnostics.filter(({ rule }) => rule !== failure.rule);
+    return {
+      ...this.#catalog,
+      diagnostics: [failure, ...others],
+      revision: revision + 1,
+    };
   }
 
   /**

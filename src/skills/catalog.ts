@@ -26,19 +26,6 @@ export function findFailure(
   return diagnostics.find(({ rule }) => FAILURES.includes(rule));
 }
 
-/** Returns the last catalog with a diagnostic of the scan that failed after it. */
-export function keepCatalog(
-  last: SkillCatalog,
-  diagnostic: Diagnostic,
-): SkillCatalog {
-  const others = last.diagnostics.filter(({ rule }) => rule !== "scan-failed");
-  return {
-    ...last,
-    diagnostics: [diagnostic, ...others],
-    revision: last.revision + 1,
-  };
-}
-
 /** Returns the keys under which two catalogs serve different skills. */
 export function changedKeys(
   { served: a }: SkillCatalog,
