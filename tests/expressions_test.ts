@@ -17,7 +17,6 @@ const FAST = new Map([
     "/^([\"'`]?)([A-Za-z_][\\w.-]*)\\1[ \\t]*([:=\\uff1a]\\s*|$)(.*)$/s",
     "the text is one line of frontmatter",
   ],
-  ["/#.*$/s", "it matches from the first # to the end"],
 ]);
 
 /** Lists the regular expressions of a module, by reading its text. */

@@ -5,10 +5,10 @@ import type {
   Resource,
   ResourceTemplateType,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
-import { lookUpUri } from "../skills/lookup.ts";
+import { type FoundResource, lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD, skillFileUri, skillMdUri } from "../skills/names.ts";
 import type { SkillSource } from "../skills/source.ts";
-import type { Skill, SkillCatalog } from "../skills/types.ts";
+import type { SkillCatalog } from "../skills/types.ts";
 import { listEntries } from "../views/entries.ts";
 import { logLoad } from "../views/loading.ts";
 import { resourceContents } from "../views/media_types.ts";
@@ -92,27 +92,11 @@ async function readResource(
   return contents;
 }
 
-interface FoundResource {
-  readonly skill: Skill;
-  readonly path: string | undefined;
-}
-
-/** Finds the resource of a URI, in whose path some clients write a slash as `%2F`. */
-export function findResource(
-  uri: string,
-  catalog: SkillCatalog,
-): FoundResource | undefined {
-  const start = uri.indexOf("/", "skill://".length);
-  if (start === -1) return lookUpUri(uri, catalog);
-  const path = uri.slice(start).replace(/%2f/gi, "/");
-  return lookUpUri(uri.slice(0, start) + path, catalog);
-}
-
 export function requireResource(
   uri: string,
   { catalog }: SkillSource,
 ): FoundResource {
-  const found = findResource(uri, catalog);
+  const found = lookUpUri(uri, catalog);
   if (found !== undefined) return found;
   const advice =
     "pass a URI that resources/list returns, or that of a file in a skill, such as skill://pdf/SKILL.md";

@@ -5,13 +5,14 @@ import type {
   ServerEventBus,
 } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { MAX_LISTED_ENTRIES } from "../skills/limits.ts";
+import { lookUpUri } from "../skills/lookup.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import type { ScanSubscriber, SkillSource } from "../skills/source.ts";
 import type { Skill, SkillFile, SkillFiles } from "../skills/types.ts";
 import { SharedTask } from "../tasks.ts";
 import { listEntries } from "../views/entries.ts";
 import type { Handlers } from "./requests.ts";
-import { findResource, requireResource } from "./resources.ts";
+import { requireResource } from "./resources.ts";
 
 const ALL_SKILLS = "skill://";
 
@@ -140,7 +141,7 @@ export class SubscribedFiles implements ScanSubscriber {
       }
       return contents;
     }
-    const found = findResource(uri, catalog);
+    const found = lookUpUri(uri, catalog);
     if (found === undefined) return [];
     const { skill, path = SKILL_MD } = found;
     const contents = listed.get(skill) ??

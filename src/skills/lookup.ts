@@ -62,17 +62,24 @@ export function lookUp(
   return names.lookUp(plain, viewer);
 }
 
+/** What a `skill://` URI means. */
+export interface FoundResource {
+  readonly skill: Skill;
+  /** `undefined` for the skill itself, and empty for the collection of its files. */
+  readonly path: string | undefined;
+}
+
 /**
- * Returns the skill that a `skill://` URI means to hosts, and the path in the skill. The
- * path is `undefined` for the skill itself, and empty for the collection of its files.
- * Ignores what models add: a fragment, and a second slash before the path.
+ * Finds what a `skill://` URI means to hosts. Ignores what models add: a fragment, and a
+ * second slash before the path. Some clients write a slash in the path as `%2F`.
  */
 export function lookUpUri(
   uri: string,
   catalog: SkillCatalog,
-): { skill: Skill; path: string | undefined } | undefined {
-  const plain = uri.replace(/#.*$/s, "")
-    .replace(/^(skill:\/\/[^/]+\/)\//, "$1");
+): FoundResource | undefined {
+  const [, start = uri, rest = ""] =
+    /^(skill:\/\/[^/#]+\/?)\/?([^#]*)/.exec(uri) ?? [];
+  const plain = start + rest.replace(/%2f/gi, "/");
   const { name = "", path } = parseSkillUri(plain) ?? {};
   if ((path ?? "").length > MAX_LENGTHS.path) return undefined;
   const { skill } = lookUp(name, "host", catalog);
