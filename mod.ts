@@ -435,7 +435,6 @@ async function visit(
   };
 }
 
-/** A root, and the context of its visit. */
 interface RootContext {
   readonly root: SkillRoot;
   readonly realRoots: ReadonlySet<string>;

@@ -30,12 +30,7 @@ const FLUSH_MS = 100;
 const WELCOME =
   "This is an MCP server, which an MCP client usually starts. It is waiting for one on stdin. Press Ctrl+C to exit, and add --help to see its other uses.";
 
-/**
- * Runs the program and exits the process. By default, the program serves a client until
- * the client disconnects.
- *
- * @param args The command-line arguments.
- */
+/** Serves a client until it disconnects, or runs a command, and exits the process. */
 export async function main(args: readonly string[]): Promise<never> {
   const code = await run(args);
   await wait(FLUSH_MS, logged());

@@ -22,12 +22,7 @@ interface Link {
   readonly from: number;
 }
 
-/**
- * Describes the links in a Markdown file that lead to no served file, each once.
- *
- * @param path The path of the file in its skill.
- * @param files The paths of all files of the skill.
- */
+/** Describes the links in a Markdown file that lead to no served file, each once. */
 export function listBrokenLinks(
   markdown: string,
   path: string,

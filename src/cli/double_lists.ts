@@ -11,11 +11,7 @@ import { formatValue } from "./config.ts";
 import { listPassages } from "./model_view.ts";
 import type { OpenRegistry } from "./report.ts";
 
-/**
- * Explains which of the user's skills the client lists, too, by their real directories.
- *
- * @param settings The settings of the client's entry.
- */
+/** Explains which of the user's skills the client lists, too, by their real directories. */
 export async function explainDoubleLists(
   name: ClientName,
   catalog: SkillCatalog,

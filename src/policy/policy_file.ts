@@ -81,11 +81,7 @@ export interface PolicyFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/**
- * Loads a policy file, unless its text has not changed.
- *
- * @param project The project, whose symlinks must not lead to a file outside it.
- */
+/** Loads a policy file, unless its text has not changed. */
 export function loadPolicy(
   file: string,
   project: Project,

@@ -50,11 +50,7 @@ export function hasSameDiagnostics(a: SkillCatalog, b: SkillCatalog): boolean {
   return JSON.stringify(a.diagnostics) === JSON.stringify(b.diagnostics);
 }
 
-/**
- * Logs the diagnostics of a catalog, without repeating messages of the last scan.
- *
- * @returns All messages, for the next call.
- */
+/** Logs what the last scan did not log, and returns all messages, for the next call. */
 export function logDiagnostics(
   { diagnostics }: SkillCatalog,
   logged: ReadonlySet<string>,

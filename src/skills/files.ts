@@ -158,8 +158,6 @@ interface Entry {
 /**
  * Lists the files of a skill, and a diagnostic for each entry that it does not serve.
  * Visits them breadth first.
- *
- * @param maxEntries The maximum number of entries to visit.
  */
 export async function listFiles(
   access: FileAccess,
@@ -276,13 +274,7 @@ function locateInSkill(path: string, access: FileAccess): Located {
 
 // ---- Reading -----------------------------------------------------------------------
 
-/**
- * Reads a file of a skill.
- *
- * @param path Its path relative to the skill, with `/` as the separator.
- * @throws {SkillFileError} If it does not exist, is not in the skill, is not a regular
- *   file, is too large, or cannot be read.
- */
+/** Reads a file of a skill by its path in it, as `SkillRegistry.readFile()` does. */
 export function readSkillFile(
   path: string,
   access: FileAccess,

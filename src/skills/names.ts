@@ -141,11 +141,7 @@ export function parseSkillUri(
   }
 }
 
-/**
- * Creates the URI of a file of a skill, with the skill's qualified name.
- *
- * @param path As {@linkcode skillUri} takes it.
- */
+/** Creates the URI of a file of a skill, with the skill's qualified name. */
 export function skillFileUri(skill: Skill, path: string): string {
   return skillUri(qualifiedName(skill), path);
 }

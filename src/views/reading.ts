@@ -41,11 +41,7 @@ export function pathInSkill(
   return base === undefined ? path : relative(base, path);
 }
 
-/**
- * Reads a path as it is written, or else as a model may mean it.
- *
- * @throws {Error} The first error, if all fail.
- */
+/** Reads a path as it is written, or else as a model may mean it. The first error counts. */
 export async function readAsMeant<T>(
   path: string,
   read: (path: string) => Promise<T>,

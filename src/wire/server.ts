@@ -139,11 +139,7 @@ interface Serving {
   readonly options: ToolOptions;
 }
 
-/**
- * Answers a request.
- *
- * @throws {Error} As the handler does, and if the result is larger than clients accept.
- */
+/** @throws {Error} As the handler does, and if the result is larger than clients accept. */
 export async function answer(
   { method, handle }: ServedMethod,
   params: unknown,
