@@ -146,7 +146,7 @@ function toDiagnostic(
   const link = `the ${noun} ${quote(written)}`;
   if (path === ".." || path.startsWith("../")) {
     return {
-      rule: "broken-link",
+      rule: "dead-link",
       line,
       reason:
         `${link} leads outside the skill, which serves only its own files`,
@@ -156,7 +156,7 @@ function toDiagnostic(
   }
   const near = findNear(path, files);
   return {
-    rule: "broken-link",
+    rule: "dead-link",
     line,
     reason: `${link} does not lead to a file that the skill serves`,
     fix: near === undefined

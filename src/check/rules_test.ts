@@ -27,7 +27,7 @@ Deno.test("only --check reports what cannot be read", async () => {
     return `${RULES[rule]} ${rule} ${path}: ${reason}`;
   });
   assert.deepEqual(found, [
-    'warning broken-link locked/SKILL.md:7: the link "keys/one.md" does not lead to a file that the skill serves',
+    'warning dead-link locked/SKILL.md:7: the link "keys/one.md" does not lead to a file that the skill serves',
     "unlisted unreadable locked/key.md: you have no permission to read it",
     "warning not-served locked/keys: you have no permission to read it",
   ]);

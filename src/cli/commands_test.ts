@@ -84,7 +84,7 @@ const RUNS: [args: string, code: number, text: RegExp][] = [
   ],
   ["--check other --ignore name-folder:skills", 1, /: 1 error, 1 warning$/m],
   [
-    "--check other --strict --ignore=name-folder:other,long --ignore=broken-link",
+    "--check other --strict --ignore=name-folder:other,long --ignore=dead-link",
     0,
     /^Checked 1 skill: no problems \(2 ignored\)\n$/,
   ],

@@ -73,7 +73,7 @@ Deno.test("checkSkills() returns what --check prints, with the options of the li
   assert.deepEqual(diagnostics, await diagnosticsIn("--check", dir));
   assert.deepEqual(diagnostics.map(({ rule }) => rule), [
     "frontmatter-missing",
-    "broken-link",
+    "dead-link",
     "archive",
   ]);
   const [archive] = await checkSkills([join(dir, "pdf.zip")]);
@@ -134,8 +134,8 @@ Deno.test("--json prints the folders, their skills, and problems by file and lin
   const relativePath = join("more", "csv", "SKILL.md");
   assert.deepEqual(positions, [
     ["name-twice", undefined, undefined],
-    ["broken-link", relativePath, 7],
-    ["broken-link", relativePath, 8],
+    ["dead-link", relativePath, 7],
+    ["dead-link", relativePath, 8],
   ]);
 });
 
@@ -207,7 +207,7 @@ Deno.test("--check reads the files of a project for a minute", async () => {
     return undefined;
   });
   const diagnostics = await reportOnProject(place.dir("skills"));
-  const rules = ["too-many", "broken-link", "broken-link"];
+  const rules = ["too-many", "dead-link", "dead-link"];
   assert.deepEqual(rulesOf(diagnostics), rules);
 });
 

@@ -116,7 +116,7 @@ function checkCharacters({ frontmatter }: Skill): DiagnosticDetails[] {
     if (first === undefined) return [];
     const reason = `the ${field} has invisible characters, such as ${first}`;
     const fix = "remove them, and find out where they come from";
-    return [{ rule: "hidden-characters", field, reason, fix }];
+    return [{ rule: "field-characters", field, reason, fix }];
   });
 }
 
