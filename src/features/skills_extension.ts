@@ -38,6 +38,17 @@ const MAX_PAGE_SIZE = MAX_RESULT_SIZE / 2;
 /** The media type of directories, as the extension names it. */
 const DIR_TYPE = "inode/directory";
 
+/** A skill, as the extension describes it. */
+interface Manifest {
+  readonly uri: string;
+  readonly frontmatter: unknown;
+  readonly resources: readonly {
+    readonly uri: string;
+    readonly digest: string;
+    readonly size: number;
+  }[];
+}
+
 export const EXTENSION_HANDLERS: Handlers = {
   "skills/list": async (params, { registry }) => {
     const all = globalFirst(listEntries("host", registry.catalog));
@@ -72,7 +83,7 @@ async function loadPage(
   all: readonly SkillEntry[],
   registry: SkillSource,
 ): Promise<Result> {
-  const skills: unknown[] = [];
+  const skills: Manifest[] = [];
   let size = 0;
   for await (const { skill } of inTurns(page.skills)) {
     // `skills/get` and `--list` explain why a skill is left out.
@@ -92,7 +103,7 @@ async function loadPage(
 async function requireManifest(
   uri: string,
   registry: SkillSource,
-): Promise<unknown> {
+): Promise<Manifest> {
   const { skill } = lookUpUri(uri, registry.catalog) ?? {};
   if (skill === undefined || skillMdUri(skill) !== uri) {
     const advice =
@@ -114,7 +125,10 @@ async function requireManifest(
  *
  * @throws {Error} If hosts cannot load the skill.
  */
-async function loadManifest(skill: Skill, registry: SkillSource) {
+async function loadManifest(
+  skill: Skill,
+  registry: SkillSource,
+): Promise<Manifest> {
   const maxEntries = MAX_LISTED_ENTRIES;
   const contents = await registry.listFiles(skill, { maxEntries });
   const main = await registry.readFile(skill, SKILL_MD);
