@@ -56,6 +56,22 @@ const REQUEST_GRACE_MS = 400;
 /** How long the last messages have to reach the clients, in milliseconds. */
 const CLOSE_MS = 100;
 
+/** Why Deno cannot listen, and how to fix it. */
+const NOT_LISTENING: readonly [kind: new () => Error, advice: string][] = [
+  [
+    Deno.errors.AddrInUse,
+    "another program uses the port; end it, or choose another port with --port",
+  ],
+  [
+    Deno.errors.AddrNotAvailable,
+    "this machine has no such address; correct --host",
+  ],
+  [
+    Deno.errors.PermissionDenied,
+    "only the administrator may use the port; choose one from 1024 on with --port",
+  ],
+];
+
 const settings = await loadSettings();
 const refusals = new Refusals(log);
 const access = new AccessControl(settings.access, refusals);
@@ -99,14 +115,15 @@ async function exit(reason: string): Promise<never> {
 /** `deno serve` would print the stack of its own code. */
 function exitIfNotListening(event: PromiseRejectionEvent): void {
   const { reason } = event;
-  if (!(reason instanceof Deno.errors.AddrInUse)) return;
+  const [, advice] = NOT_LISTENING.find(([kind]) => reason instanceof kind) ??
+    [];
+  if (advice === undefined) return;
   event.preventDefault();
-  exit(
-    "Cannot listen: another program uses the port; end it, or choose another port with --port",
-  );
+  exit(`Cannot listen: ${advice}`);
 }
 
 function onListen(address: Deno.Addr): void {
+  removeEventListener("unhandledrejection", exitIfNotListening);
   const reason = access.findNoTokenReason(address);
   if (reason !== undefined) exit(reason);
   else if (address.transport === "tcp") {

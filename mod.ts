@@ -122,9 +122,9 @@ import {
   ROOT_PARENTS,
 } from "./src/skills/roots.ts";
 import {
+  dirIsMissing,
   PROJECT_IS_SLOW,
   ROOT_IS_A_FILE,
-  rootIsMissing,
   tooManyDirs,
 } from "./src/skills/scan_diagnostics.ts";
 import { findSkillFile, type FoundFile } from "./src/skills/skill_file.ts";
@@ -549,7 +549,7 @@ function skipRoot(
   const isMissing = isAbsence(error) && !isThere(path);
   const status = isMissing ? "missing" : "skipped";
   const reason = isMissing
-    ? new SkillFileError(path, rootIsMissing(path))
+    ? new SkillFileError(path, dirIsMissing(path))
     : error;
   const diagnostic = { ...diagnosticOf(reason), file: path };
   return {
@@ -727,7 +727,10 @@ function load(
     return { skillMd, diagnostics };
   } catch (error) {
     const skillMd = isTemporary(error) ? last : undefined;
-    return { skillMd, diagnostics: [{ ...diagnosticOf(error), file }] };
+    // It was removed or replaced just now, unless it is a dangling symlink.
+    const isGone = isAbsence(error) && !found.file.status.isSymlink;
+    const diagnostics = isGone ? [] : [{ ...diagnosticOf(error), file }];
+    return { skillMd, diagnostics };
   }
 }
 
@@ -903,9 +906,10 @@ function innerHidingOf(
     if (found.skillMd) inner.known.set(dir, withoutContent(found.skillMd));
     const judged = { realDir: dir, candidates: [], ...found };
     return hidingOf(found, judge(judged, options, outer));
-  } catch {
-    // Outside the skill, it can be a directory that Deno may not read.
-    return isAtOrBelow(dir, outer.realDir) ? "everyone" : "nobody";
+  } catch (error) {
+    // Nobody can read a file in a directory without permission, and lists say why.
+    const isClosed = diagnosticOf(error).rule === "permission";
+    return isClosed || !isAtOrBelow(dir, outer.realDir) ? "nobody" : "everyone";
   }
 }
 
@@ -1400,19 +1404,14 @@ export class SkillRegistry {
   }
 
   async #scanRoots(): Promise<SkillCatalog> {
-    const { trustLinks = [] } = this.#options;
     const project = new Project(this.#options);
     const policyDiagnostics = await this.#policy.load(project);
-    const namedDirs = [
-      ...trustLinks.map(toPath),
-      ...this.#policy.listNamedDirs(),
-    ];
     const result = await scan({
       ...this.#inputFor(project),
       roots: this.#policy.isUsable ? this.#roots : [],
       diagnostics: [
         ...policyDiagnostics,
-        ...project.listDiagnostics(namedDirs),
+        ...project.listDiagnostics(this.#policy.listNamedDirs()),
       ],
       revision: this.#catalog.revision + 1,
     });

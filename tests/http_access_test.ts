@@ -223,17 +223,21 @@ Deno.test("the 257th listener is told to try again later", async () => {
   for (const { body } of listeners) await body!.cancel();
 });
 
-Deno.test("a server whose port is in use says so in one line", async () => {
+Deno.test("a server that cannot listen says why in one line", async () => {
   using place = filesPlace();
   await using server = await HttpServer.start(place);
   const { port } = new URL(server.url);
-  const flags = ["--port", port];
-  const { code, stderr } = await runServer(place, httpCommand({ flags }));
-  assert.equal(code, 2);
-  assert.match(
-    stderr,
-    /^skill-server: Cannot listen: another program [^\n]*\n$/,
-  );
+  const env = { SKILL_SERVER_TOKEN: TOKEN };
+  const cases: [options: HttpOptions, reason: string][] = [
+    [{ flags: ["--port", port] }, "another program uses the port"],
+    [{ host: "192.0.2.1", env }, "this machine has no such address"],
+  ];
+  for (const [options, reason] of cases) {
+    const { code, stderr } = await runServer(place, httpCommand(options));
+    assert.equal(code, 2);
+    assert.match(stderr, /^skill-server: Cannot listen: [^\n]*\n$/);
+    assert.ok(stderr.includes(reason), stderr);
+  }
 });
 
 Deno.test("an aborted upload leaves nothing in the log", async () => {

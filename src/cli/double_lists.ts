@@ -42,6 +42,7 @@ export async function explainDoubleLists(
     listPassages(name, { profile: profileOfOption(name), catalog, options })
       .reduce((sum, { text }) => sum + text.length, 0);
   const saved = sizeOf(catalog) - sizeOf(listByName(double, catalog));
+  if (saved <= 0) return `${start}.`;
   const list = formatRuleDirs(double, dirs, options.homeDirectory);
   return `${start}. If its list has room for all descriptions, the rule "- { in: ${list}, state: name-only }" in a file for --policy saves about ${
     Math.round(saved / 4)

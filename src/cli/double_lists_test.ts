@@ -82,6 +82,14 @@ Deno.test("the rule of --print-config lists by name what the client describes it
   }
 });
 
+Deno.test("--print-config recommends no rule that saves nothing", async () => {
+  using place = new Place();
+  place.skill("home/.claude/skills", "git");
+  const args = ["--print-config", "cursor", "--tools", "agentskills"];
+  const { stderr } = await runServer(place, { args });
+  assert.match(stderr, /^Cursor also lists 1 of 1 skill itself\.$/m);
+});
+
 Deno.test("the rule of --print-config is valid for a folder that YAML needs quotes for", async () => {
   for (const name of ["a,b", "it's $1"]) {
     using place = new Place();

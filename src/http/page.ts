@@ -82,7 +82,7 @@ async function ask(method, params) {
   const headers = { "Content-Type": "application/json" };
   if (token !== "") headers.Authorization = "Bearer " + token;
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-  const request = { method: "POST", headers, body, credentials: "omit" };
+  const request = { method: "POST", headers, body };
   const response = await fetch(endpoint, request).catch(() => {
     throw new Error("Cannot reach the server. Check that it is running, and then reload the page.");
   });

@@ -236,6 +236,12 @@ function formatParseError(message: string): string {
   const [, unknown] = /^Unknown option '(-[^']*)/.exec(message) ?? [];
   if (unknown !== undefined) {
     const word = unknown.replace(/^-+/, "");
+    if (/^(?:allow|deny|no-config|import-map)\b/.test(word)) {
+      return `Cannot use ${unknown} after the module: it is an option of Deno; write it before the module, or install the command with it`;
+    }
+    if (/^(?:host|port)$/.test(word)) {
+      return `Cannot use ${unknown}: this program serves on stdin and stdout; serve over HTTP with deno serve (docs/http.md)`;
+    }
     const [near] = nearestWords(word, Object.keys(OPTIONS));
     const advice = near === undefined ? "" : `: did you mean --${near}?`;
     return `Unknown option ${quote(unknown)}${advice}`;

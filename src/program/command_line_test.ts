@@ -9,6 +9,11 @@ const MISUSES: [args: string, message: string][] = [
   ["--\u001b[31m", 'Unknown option "--\\u001b[31m"'],
   ["--lst", 'Unknown option "--lst": did you mean --list?'],
   ["--print=cursor", 'Unknown option "--print": did you mean --print-config?'],
+  [
+    "--allow-run=/bin/sh",
+    "Cannot use --allow-run after the module: it is an option of Deno; …",
+  ],
+  ["--port 80", "Cannot use --port: this program serves on stdin and …"],
   ["-list", 'Unknown option "-l": did you mean --list?'],
   ["--skill-dir", "--skill-dir requires a value: expected a folder"],
   ["--trust-links --list", "--trust-links requires a value: expected a folder"],

@@ -91,6 +91,23 @@ withLinks.test("a link into a trusted folder leads to no hidden skill that no sc
   await assert.rejects(read("model"), /the skill serves no such file/);
 });
 
+Deno.test("a folder in a skill that may not be read is named, with the reason", async () => {
+  using place = new Place();
+  const refs = join(place.skill("skills", "git"), "refs");
+  place.file("skills/git/refs/a.md", "a");
+  using registry = new SkillRegistry([root(place.dir("skills"))]);
+  await registry.refresh();
+  using _disk = new DiskSpy((path, operation) =>
+    path.startsWith(refs) && (path !== refs || operation === "readDirSync")
+      ? new Deno.errors.PermissionDenied()
+      : undefined
+  );
+  const { files, skipped } = await registry.listFiles(registry.find("git")!);
+  assert.deepEqual(files.map(({ path }) => path), ["SKILL.md"]);
+  const [{ file, rule } = {}] = skipped;
+  assert.deepEqual([file, rule], ["refs/", "permission"]);
+});
+
 Deno.test("a flag in a nested SKILL.md hides its files at once", async () => {
   using place = new Place();
   place.skill("skills", "outer");

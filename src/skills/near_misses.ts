@@ -168,9 +168,12 @@ function checkSearchedDir(
 function isForSkills(dir: string, { roots, groups }: Layout): boolean {
   if (isNamedSkills(dir)) return true;
   if (isMixed(dir)) return false;
-  return isNamedSkills(dirname(dir))
-    ? groups.has(dir)
-    : roots.some((root) => isAtOrBelow(dir, root) && !isMixed(root));
+  if (isNamedSkills(dirname(dir))) return groups.has(dir);
+  // Such as a directory of plugins, of which not all have skills.
+  const isAboveGroups = !groups.has(dir) &&
+    [...groups].some((group) => isAtOrBelow(group, dir));
+  return !isAboveGroups &&
+    roots.some((root) => isAtOrBelow(dir, root) && !isMixed(root));
 }
 
 /** Whether a directory also holds other things than skills, so that it hardly says what is meant. */

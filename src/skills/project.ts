@@ -19,7 +19,11 @@ import {
   withDirsAbove,
 } from "../fs/paths.ts";
 import { isInsideSkill } from "./files.ts";
-import { LINK_OUT_OF_PROJECT, LINK_OUT_OF_ROOTS } from "./scan_diagnostics.ts";
+import {
+  dirIsMissing,
+  LINK_OUT_OF_PROJECT,
+  LINK_OUT_OF_ROOTS,
+} from "./scan_diagnostics.ts";
 import { isSkillDir } from "./skill_file.ts";
 import type { ScanOptions, SkillRoot, SkillScope } from "./types.ts";
 
@@ -43,6 +47,7 @@ export class Project {
    * constructor resolves these directories.
    */
   readonly trusted: readonly string[] = [];
+  readonly #trustLinks: readonly string[];
 
   /** The root of a disk is never a project: desktop applications start servers in `/`. */
   constructor(
@@ -57,7 +62,8 @@ export class Project {
           isAtOrBelow(realPathOf(homeDirectory), realPath));
       if (!isAboveHome) this.#realPath = realPath;
     }
-    this.trusted = this.resolveOrKeep(trustLinks.map(toPath));
+    this.#trustLinks = trustLinks.map(toPath);
+    this.trusted = this.resolveOrKeep(this.#trustLinks);
   }
 
   scopeOf(realPath: string): SkillScope {
@@ -116,14 +122,19 @@ export class Project {
     return dirs.map((dir) => attempt(() => this.enter(dir)) ?? dir);
   }
 
-  /** Lists diagnostics of unusable directories in options and rules. */
-  listDiagnostics(dirs: readonly string[]): Diagnostic[] {
-    return [...new Set(dirs)].flatMap((file) => {
+  /**
+   * Lists diagnostics of unusable trusted directories, and of those in rules, which can be
+   * missing.
+   */
+  listDiagnostics(ruleDirs: readonly string[]): Diagnostic[] {
+    return [...new Set([...this.#trustLinks, ...ruleDirs])].flatMap((file) => {
       try {
         this.enter(file);
         return [];
       } catch (error) {
-        return isAbsence(error) ? [] : [{ ...diagnosticOf(error), file }];
+        if (!isAbsence(error)) return [{ ...diagnosticOf(error), file }];
+        const isTrusted = this.#trustLinks.includes(file);
+        return isTrusted ? [{ ...dirIsMissing(file), file }] : [];
       }
     });
   }

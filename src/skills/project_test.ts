@@ -42,6 +42,7 @@ withLinks.test("a folder of an option or a rule that a clone links out names not
     [
       ["vendor", "link-outside"],
       ["denied", "permission"],
+      ["missing", "folder-missing"],
       ["vendor2", "link-outside"],
       ["skills", "link-outside"],
     ],

@@ -41,8 +41,8 @@ const MISWRITTEN: readonly [sign: RegExp, mistake: string, fix: string][] = [
   ],
 ];
 
-/** For a missing root that must exist. */
-export function rootIsMissing(path: string): DiagnosticDetails {
+/** For a missing root that must exist, or a missing trusted directory. */
+export function dirIsMissing(path: string): DiagnosticDetails {
   const rule = "folder-missing";
   const reason = "there is no such folder";
   // The part that exists, such as the working directory, may have any signs.

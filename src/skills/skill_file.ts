@@ -53,7 +53,8 @@ export function dirOfSkillMd(file: string): string | undefined {
 /** Returns a name with its capitalization on disk, as in real paths. */
 function nameOnDisk(dir: string, name: string): string {
   const key = name.toLowerCase();
-  const names = Array.from(Deno.readDirSync(dir), (entry) => entry.name)
+  const entries = attempt(() => [...Deno.readDirSync(dir)]) ?? [];
+  const names = entries.map((entry) => entry.name)
     .filter((other) => other.toLowerCase() === key);
   return names.includes(name) ? name : names[0] ?? name;
 }

@@ -11,7 +11,7 @@ import type { ListView, ToolOptions } from "./options.ts";
 import { MAX_PART_SIZE, sizeInText, sizeOf } from "./results.ts";
 
 /**
- * The limit for a list of skills, in characters. Codex truncated a list of
+ * The limit for a list of skills or files, in characters. Codex truncated a list of
  * 41,000, and the names of 1,200 skills need 30,000.
  */
 export const MAX_LIST_LENGTH = 36_000;
@@ -119,17 +119,18 @@ export function fitEntries(
   return [...first, ...fitEntries(projectOnes, rest, lengthOfName)];
 }
 
-function takeFitting(
-  entries: readonly SkillEntry[],
+/** Takes the first items whose lengths together are within a limit. */
+export function takeFitting<T>(
+  items: readonly T[],
   limit: number,
-  lengthOf: (entry: SkillEntry) => number,
-): readonly SkillEntry[] {
+  lengthOf: (item: T) => number,
+): readonly T[] {
   let size = 0;
-  for (const [index, entry] of entries.entries()) {
-    size += lengthOf(entry);
-    if (size > limit) return entries.slice(0, index);
+  for (const [index, item] of items.entries()) {
+    size += lengthOf(item);
+    if (size > limit) return items.slice(0, index);
   }
-  return entries;
+  return items;
 }
 
 /**

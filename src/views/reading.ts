@@ -11,15 +11,11 @@ import { SKILL_MD, skillFileUri } from "../skills/names.ts";
 import type { Skill, SkillFile } from "../skills/types.ts";
 import { inTurns } from "../tasks.ts";
 import { count, normalizeText, quote } from "../text.ts";
-import { dirPlaceOf, logLoad, requireAccepted } from "./loading.ts";
+import { MAX_LIST_LENGTH, takeFitting } from "./lists.ts";
+import { logLoad, requireAccepted } from "./loading.ts";
 import { mediaTypeOfName, resourceContents } from "./media_types.ts";
 import type { RequestContext } from "./options.ts";
-import {
-  createTextResult,
-  MAX_RESULT_SIZE,
-  requireSize,
-  sizeOf,
-} from "./results.ts";
+import { createTextResult, MAX_RESULT_SIZE, sizeOf } from "./results.ts";
 
 type Content = CallToolResult["content"][number];
 
@@ -181,15 +177,14 @@ async function describeFiles(
 ): Promise<CallToolResult> {
   const { files, skipped } = await context.registry
     .listFiles(skill, { viewer: "model" });
-  const paths = files.map(({ path }) => escapeInvisible(path)).join("\n- ");
-  const list = `Files of the skill ${quote(skill.name)}:\n\n- ${paths}`;
-  const text = [list, ...formatSkipped(skipped)].join("\n\n");
-  const result = createTextResult(text);
-  const place = quote(dirPlaceOf(skill, context.options));
-  const instead = `open ${place} with another tool`;
-  const { maxResultSize } = context.profile;
-  requireSize(result, "the list of files", instead, maxResultSize);
-  return result;
+  const lines = files.map(({ path }) => `\n- ${escapeInvisible(path)}`);
+  const shown = takeFitting(lines, MAX_LIST_LENGTH, ({ length }) => length);
+  const missing = lines.length - shown.length;
+  const more = missing > 0 ? `\n(and ${missing} more)` : "";
+  const list = `Files of the skill ${quote(skill.name)}:\n${
+    shown.join("")
+  }${more}`;
+  return createTextResult([list, ...formatSkipped(skipped)].join("\n\n"));
 }
 
 const MAX_NAMED = 20;

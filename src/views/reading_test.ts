@@ -137,6 +137,19 @@ Deno.test("skill-resource reads a file, a folder, and the list of files", async 
   assert.deepEqual([beside, isError], [part, undefined]);
 });
 
+Deno.test("skill-resource cuts a list of files that no model needs whole", async () => {
+  using place = new Place();
+  place.skill(SKILLS, "git");
+  const name = "x".repeat(90);
+  for (let index = 0; index < 400; index++) {
+    place.file(`${SKILLS}/git/venv/${index}-${name}`, "");
+  }
+  using registry = await openRegistry(join(place.path, SKILLS));
+  const text = textOf(await resourceCaller(registry)(""));
+  assert.ok(text.length < 36_100, `${text.length}`);
+  assert.match(text, /\n- SKILL\.md\n- venv\/0-x.*\n\(and \d+ more\)$/s);
+});
+
 withLinks.test("skill-resource names what it leaves out of the skill, but nothing outside", async () => {
   using place = filesPlace();
   const git = `${SKILLS}/git`;

@@ -120,3 +120,38 @@ testPage(
       .last().waitFor();
   },
 );
+
+/** Starts a proxy that lets only requests with its cookie through, which its page sets. */
+function startProxy(target: string): Deno.HttpServer<Deno.NetAddr> {
+  const options = { port: 0, hostname: "127.0.0.1", onListen: () => {} };
+  return Deno.serve(options, async ({ url, method, headers, body }) => {
+    if (method === "POST" && !headers.has("cookie")) {
+      return new Response(null, { status: 401 });
+    }
+    const response = await fetch(new URL(new URL(url).pathname, target), {
+      method,
+      headers: { "content-type": "application/json" },
+      body,
+    });
+    const cookie = {
+      ...Object.fromEntries(response.headers),
+      "set-cookie": "a=b",
+    };
+    return new Response(response.body, { headers: cookie });
+  });
+}
+
+Deno.test({
+  name: "the page shows the skills behind a proxy that asks for a cookie",
+  ignore: lacks("browser"),
+  sanitizeOps: false,
+  sanitizeResources: false,
+  fn: async () => {
+    using place = filesPlace();
+    await using server = await HttpServer.start(place);
+    await using proxy = startProxy(server.url);
+    await using tab = await openTab(`http://127.0.0.1:${proxy.addr.port}/`);
+    await tab.page.locator("#skills .name", { hasText: "git" }).waitFor();
+    assert.deepEqual(tab.faults, []);
+  },
+});
