@@ -164,14 +164,14 @@ async function answer(
   if (preflight !== undefined) return preflight;
   // The page contains nothing about the skills, so it needs no token.
   if (path === "/") {
-    return isGetOrHead(request) ? servePage() : denyMethod("GET", "HEAD");
+    return isGetOrHead(request) ? servePage() : refuseMethod("GET", "HEAD");
   }
   if (!MCP_PATHS.test(path) || path.includes(WELL_KNOWN)) {
     return answerNotFound();
   }
   const sender = access.identify(request, address);
   if (sender instanceof Response) return sender;
-  if (request.method !== "POST") return denyMethod("POST");
+  if (request.method !== "POST") return refuseMethod("POST");
   if (isClosed) {
     const reason = "The server is shutting down: try again in a minute";
     return createRefusal(503, reason);
@@ -181,7 +181,7 @@ async function answer(
 
 /** Says only whether the server is ready: it has a usable policy, and found a folder of skills. */
 function answerHealth(request: Request): Response {
-  if (!isGetOrHead(request)) return denyMethod("GET", "HEAD");
+  if (!isGetOrHead(request)) return refuseMethod("GET", "HEAD");
   // Without a usable policy, no folder is searched.
   const { roots } = registry.catalog;
   const isReady = roots.some(({ status }) => status === "found");
@@ -211,7 +211,7 @@ function answerPreflight({ method, headers }: Request): Response | undefined {
   return new Response(null, { status: 204, headers: allowed });
 }
 
-function denyMethod(...allowed: string[]): Response {
+function refuseMethod(...allowed: string[]): Response {
   const reason = `Method not allowed: use ${allowed[0]}`;
   return createRefusal(405, reason, { Allow: allowed.join(", ") });
 }

@@ -22,7 +22,7 @@
  *
  * // Replace the path with that of your skills.
  * using registry = new SkillRegistry([
- *   { path: "testdata/skills", scope: "global", mustExist: true },
+ *   { path: "testdata/skills", mustExist: true },
  * ]);
  * registry.onChange(({ keys }) => console.error("changed:", ...keys));
  * await registry.refresh();
@@ -115,6 +115,7 @@ import {
 import {
   DEFAULT_REFRESH_SECONDS,
   isUnsearched,
+  limitsOf,
   MAX_DIRS,
   MAX_REFRESH_SECONDS,
   MAX_SEARCH_DEPTH,
@@ -208,19 +209,24 @@ export async function scanSkillRoots(
  * Runs the checks of `--check`, and returns diagnostics by file and line.
  * {@linkcode RULES} lists the effect of each rule.
  *
- * @param dirs Paths or file URLs of directories or files, or names of skills. Default:
- *   the directories that the program searches.
+ * @param dirs Paths or file URLs of directories or files, or names of skills. A comma
+ *   separates several, unless the whole is a path that exists. Default: the directories
+ *   that the program searches.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @throws {Error} If a directory is relative to an unknown directory.
  * @throws {TypeError} If a path is neither text nor a URL.
  */
 export async function checkSkills(
-  dirs: readonly (string | URL)[] = [],
+  dirs?: readonly (string | URL)[],
   options: Omit<ScanOptions, keyof BaseDirs> = {},
 ): Promise<Diagnostic[]> {
+  if (dirs?.length === 0) return [];
   const { createSettings } = await import("./src/program/settings.ts");
   const { createReport } = await import("./src/cli/report.ts");
-  const command = { values: { check: true }, positionals: dirs.map(toPath) };
+  const command = {
+    values: { check: true },
+    positionals: dirs?.map(toPath) ?? [],
+  };
   const settings = createSettings(command);
   const { diagnostics } = await createReport(
     {
@@ -417,9 +423,7 @@ async function visit(
       realRoots,
       confinement: confinementOf(root, roots, project),
       project,
-      budget: root.scope === "project"
-        ? projectBudget
-        : { left: MAX_DIRS.global },
+      budget: root.isLimited ? projectBudget : { left: MAX_DIRS.global },
       last: last.filter((it) => it.root === root),
     };
     // An unexpected error costs its root, but no other.
@@ -491,7 +495,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     }
   }
   if (isCut) {
-    const limit = MAX_DIRS[root.scope];
+    const limit = MAX_DIRS[limitsOf(root)];
     diagnostics.push({ ...tooManyDirs(limit), file: root.path });
   }
   const report = { ...reportOn(root, realPath, status, project), realPath };
@@ -509,9 +513,10 @@ function listLost(
   candidates: readonly Candidate[],
   { last }: RootContext,
 ): Candidate[] {
+  // Its SKILL.md may have been found before its entries could not be listed.
   const isFound = candidates.some((it) => it.dir === dir);
   return last.filter((it) =>
-    isAtOrBelow(it.dir, dir) && !(isFound && it.dir === dir)
+    it.dir === dir ? !isFound : isAtOrBelow(it.dir, dir)
   );
 }
 
@@ -603,7 +608,7 @@ function isGroup(
   found: EnteredDir,
   { root, realRoots }: RootContext,
 ): boolean {
-  return found.depth === 1 && !isInSkill(found) && !root.confinesLinks &&
+  return found.depth === 1 && !isInSkill(found) && !root.confinesSymlinks &&
     mayBeGroup(basename(found.dir)) && !realRoots.has(found.realDir);
 }
 
@@ -675,7 +680,7 @@ async function read(
     const { root } = first;
     const { skillMd } = last.get(realDir) ?? {};
     // A folder of the project that the user names has no limit.
-    const limit = root.scope === "project" ? spent : undefined;
+    const limit = root.isLimited ? spent : undefined;
     const found = loadInTime(first, skillMd, options, limit);
     if (found === "waiting") slowRoots.add(root);
     else loaded.push({ realDir, candidates: [first, ...others], ...found });
@@ -782,7 +787,8 @@ const WRITING_MS = 2_000;
 
 /**
  * Returns the last state of a file that would be skipped, if this version of it is new.
- * Flags that can be read in it hide the skill at once.
+ * It has the version of that state, so the next scan reads the file again. Flags that can
+ * be read in the new version hide the skill at once.
  */
 function keepWhileWritten(
   skillMd: SkillMd,
@@ -1168,7 +1174,7 @@ export class SkillRegistry {
    * @throws {Error} If the path of a root or policy file is relative to an unknown
    *   directory.
    * @throws {TypeError} If a path is neither text nor a URL.
-   * @throws {RangeError} If the interval between two scans is too long for a timer.
+   * @throws {RangeError} If a number is not valid.
    */
   constructor(
     roots: readonly GivenSkillRoot[],
@@ -1178,11 +1184,8 @@ export class SkillRegistry {
       options;
     this.#options = { ...options, workingDirectory };
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = options;
-    if (!(refreshSeconds >= 0 && refreshSeconds <= MAX_REFRESH_SECONDS)) {
-      throw new RangeError(
-        `Invalid refreshSeconds ${refreshSeconds}: expected a number from 0 to ${MAX_REFRESH_SECONDS}`,
-      );
-    }
+    requireInRange("refreshSeconds", refreshSeconds, MAX_REFRESH_SECONDS);
+    requireInRange("maxFileSize", options.maxFileSize);
     this.refreshSeconds = refreshSeconds;
     this.#log = options.log ?? log;
     this.#roots = roots.map((root) => {
@@ -1204,7 +1207,9 @@ export class SkillRegistry {
   /**
    * Finds a skill by name, regardless of case, or by qualified name: `global:git` and
    * `project:git` find the first skill named `git` in the scope, and `tools:git` the one
-   * in the plugin `tools`.
+   * in the plugin `tools`. If no skill has the name, finds what models may mean by it:
+   * the name of a directory or a prompt, `a:git` for the only global `git`, or
+   * `skill://git/`. Compare {@linkcode Skill.name} if you need exactly this name.
    *
    * @param viewer The viewer, from whom skills can be hidden.
    */
@@ -1219,11 +1224,13 @@ export class SkillRegistry {
    *
    * @param options The viewer, from whom nested skills can be hidden, and the limit.
    * @throws {TypeError} If the skill is `undefined`, or something else that is none.
+   * @throws {RangeError} If the limit is not a number from 0 on.
    */
   async listFiles(
     skill: Skill,
     { viewer, maxEntries }: SkillFilesOptions = {},
   ): Promise<SkillFiles> {
+    requireInRange("maxEntries", maxEntries);
     return await listFiles(this.#accessTo(skill, viewer), maxEntries);
   }
 
@@ -1311,10 +1318,10 @@ export class SkillRegistry {
   async listNearMissesOf(name: string): Promise<NearMiss[]> {
     if (this.#last === undefined) return [];
     const { project } = this.#last;
-    const { deepenRoots, listNearMissesOf, listTooDeep } = await import(
+    const { deepenRoots, listNearMissesIn, listTooDeep } = await import(
       "./src/skills/near_misses.ts"
     );
-    const meant = listNearMissesOf(name, this.catalog);
+    const meant = listNearMissesIn(this.catalog, name);
     const found = meant.length > 0 ? meant : listTooDeep(
       name,
       await this.#scanDeeper(deepenRoots(this.#roots), project),
@@ -1392,7 +1399,6 @@ export class SkillRegistry {
     this.#scanTime = performance.now() - this.#scanStart;
     if (this.#isClosed) return previous;
     this.#catalog = catalog;
-    this.#logged = logDiagnostics(catalog, this.#logged, this.#log);
     for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
     this.updateWatcher();
     this.#startTimer();
@@ -1400,6 +1406,8 @@ export class SkillRegistry {
     if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
       await this.#callListeners({ catalog, previous, keys });
     }
+    // Last, because the function that logs can throw.
+    this.#logged = logDiagnostics(catalog, this.#logged, this.#log);
     return catalog;
   }
 
@@ -1546,6 +1554,18 @@ export class SkillRegistry {
   }
 }
 
+/** @throws {RangeError} If a number that is given is not in its range. */
+function requireInRange(
+  name: string,
+  value: number | undefined,
+  max = Infinity,
+): void {
+  if (value === undefined || (value >= 0 && value <= max)) return;
+  throw new RangeError(
+    `Invalid ${name} ${value}: expected a number from 0 to ${max}`,
+  );
+}
+
 /** The shortest time between two scans without a change that was noticed, in milliseconds. */
 const MIN_REFRESH_MS = 1_000;
 
@@ -1610,7 +1630,7 @@ function dirsToWatch(
  * import { serveStdio } from "npm:@modelcontextprotocol/server@^2.4.0/stdio";
  *
  * const registry = new SkillRegistry([
- *   { path: "skills", scope: "global", mustExist: true },
+ *   { path: "skills", mustExist: true },
  * ]);
  * const { createServer, ready } = await createSkillService(registry);
  * await ready;
@@ -1718,7 +1738,7 @@ type SdkContext = { signal: AbortSignal } | {
  * );
  *
  * const registry = new SkillRegistry([
- *   { path: "skills", scope: "global", mustExist: true },
+ *   { path: "skills", mustExist: true },
  * ]);
  * await registry.refresh();
  * registry.watch();
@@ -1760,8 +1780,8 @@ export function registerSkillTools(
     const mcpTool = describe(tool);
     const config = {
       ...mcpTool,
-      inputSchema: toStandardSchema(tool.input),
-      outputSchema: tool.output && toStandardSchema(tool.output),
+      inputSchema: addJsonSchema(tool.input),
+      outputSchema: tool.output && addJsonSchema(tool.output),
     };
     const call = (input: Record<string, unknown>, context: SdkContext) => {
       const { signal } = "mcpReq" in context ? context.mcpReq : context;
@@ -1790,10 +1810,10 @@ export function registerSkillTools(
 }
 
 /**
- * Adds the conversion to JSON Schema to a schema. Version 2 of the SDK requires it, and
- * `zod/mini` omits it.
+ * Adds the conversion to JSON Schema to a schema, which changes. Version 2 of the SDK
+ * requires it, and `zod/mini` omits it.
  */
-function toStandardSchema(schema: z.ZodMiniObject): z.ZodMiniObject {
+function addJsonSchema(schema: z.ZodMiniObject): z.ZodMiniObject {
   const { "~standard": standard } = z.toJSONSchema(schema);
   return Object.assign(schema, { "~standard": standard });
 }

@@ -88,16 +88,19 @@ export function formatForModel(
 export interface Diagnostic {
   /** The rule that is broken. */
   readonly rule: Rule;
-  /** The path of the file or directory, or `options.policy`. */
+  /**
+   * The path of the file or directory, or `options.policy`. In `SkillFiles.skipped`, it is
+   * relative to the skill.
+   */
   readonly file: string;
   /** The line number, from 1, if it is known. */
   readonly line?: number | undefined;
   /** The field of the frontmatter that is wrong. A key in `metadata` follows a dot. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /** The right value of that field, if it is known. */
-  readonly value?: string;
+  readonly value?: string | undefined;
   /** Whether `--check` fails because of it. The report of `--list` and `--check` sets it. */
-  readonly severity?: "error" | "warning";
+  readonly severity?: "error" | "warning" | undefined;
   /** What is wrong. */
   readonly reason: string;
   /** How to fix it. If there is a line to copy, it ends with a colon. */

@@ -68,7 +68,7 @@ withLinks.test("scanSkillRoots() reports at most 1,000 problems, the user's own 
   for (let i = 0; i < 1_000; i++) place.link("nowhere", `theirs/${i}`);
   const file = place.file("own/bad/SKILL.md", "no frontmatter");
   const { diagnostics } = await scanSkillRoots([
-    root(join(place.path, "theirs"), { scope: "project" }),
+    root(join(place.path, "theirs"), { isLimited: true }),
     root(join(place.path, "own")),
   ], { workingDirectory: join(place.path, "theirs") });
   assert.equal(diagnostics.length, 1_000);
@@ -145,7 +145,7 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
     place.skill("skills", "m");
     place.skill("skills/z", "y");
     using _ = addLinks(skills, 998);
-    const roots = [root(skills, { scope: "project", recursive })];
+    const roots = [root(skills, { isLimited: true, recursive })];
     using registry = new SkillRegistry(roots, { log: () => {} });
     const { skills: found, diagnostics } = await registry.refresh();
     // The directory "a" comes first, and "m" is the last that is visited.
@@ -172,7 +172,7 @@ Deno.test("a scan reads the new skills of a project for two seconds, and the nex
     if (operation === "openSync") now += 1_000;
     return undefined;
   });
-  const project = root(join(place.project, "skills"), { scope: "project" });
+  const project = root(join(place.project, "skills"), { isLimited: true });
   const roots = [project, root(join(place.home, "skills"))];
   using registry = new SkillRegistry(roots, { log: () => {} });
   const first = await registry.refresh();
@@ -193,7 +193,7 @@ Deno.test("the roots of a project share its 1,000 folders, and other roots have 
     for (let i = 0; i < 600; i++) place.dir(`project/${name}/${i}`);
     place.skill(`project/${name}`, `${name}-a`);
     place.skill(`project/${name}`, `${name}-z`);
-    return root(join(place.project, name), { scope: "project" });
+    return root(join(place.project, name), { isLimited: true });
   });
   place.skill("home/skills", "mine");
   const roots = [...project, root(join(place.home, "skills"))];
@@ -228,16 +228,16 @@ Deno.test("a folder with more links than a call has arguments ends no scan and n
   const skills = place.dir("skills");
   using _ = addLinks(skills, 200_000);
   using _inSkill = addLinks(join(skills, "a"), 200_000);
-  const roots = [root(skills, { scope: "project" })];
+  const roots = [root(skills, { isLimited: true })];
   using registry = new SkillRegistry(roots, { log: () => {} });
   const { skills: found, diagnostics } = await registry.refresh();
   assert.deepEqual([...found.keys()], ["a"]);
   assert.ok(diagnostics.length <= 1_000);
-  const { files, entryCount } = await registry.listFiles(found.get("a")!);
-  assert.deepEqual([files.map(({ path }) => path), entryCount], [
-    ["SKILL.md"],
-    20_001,
-  ]);
+  const { files, entryCount, isComplete } = await registry.listFiles(
+    found.get("a")!,
+  );
+  assert.deepEqual(files.map(({ path }) => path), ["SKILL.md"]);
+  assert.deepEqual([entryCount, isComplete], [20_000, false]);
 });
 
 Deno.test("scanSkillRoots() finds the same skills for any order of directory entries", async () => {
@@ -578,8 +578,8 @@ Deno.test("the library takes file URLs wherever it takes a path of the user", as
   for (const dir of [url, href]) {
     const [, path] = resolveSkillRoots({ dirs: [dir] });
     const roots = [{ ...path!, path: `${href}/.claude/skills` }];
-    const trustLinks = [dir];
-    const catalog = await scanSkillRoots(roots, { policy, trustLinks });
+    const trustedDirs = [dir];
+    const catalog = await scanSkillRoots(roots, { policy, trustedDirs });
     assert.deepEqual([...catalog.skills.keys()], ["git"]);
     assert.deepEqual(catalog.diagnostics, []);
     const diagnostics = await checkSkills([dir]);

@@ -19,7 +19,7 @@ const ROOTS: Readonly<Record<string, Partial<SkillRoot>>> = {
   deep: { recursive: true },
   unpacked: { recursive: true, omitsPutAway: true },
   nested: { recursive: true, searchesSkills: true },
-  confined: { confinesLinks: true },
+  confined: { confinesSymlinks: true },
   itself: { includesItself: true },
 };
 
@@ -35,13 +35,13 @@ function openRoots(place: Place, line: string): SkillRegistry {
     const [dir = "", kind = ""] = it.split(":");
     const path = join(place.path, dir);
     if (kind === "configured") return resolveSkillRoots({ dirs: [path] });
-    const scope = dir.startsWith("project") ? "project" : "global";
-    return [root(path, { scope, ...ROOTS[kind] })];
+    const isLimited = dir.startsWith("project");
+    return [root(path, { isLimited, ...ROOTS[kind] })];
   });
   return new SkillRegistry(roots, {
     workingDirectory: place.project,
     homeDirectory: place.home,
-    trustLinks: trusted.map((it) => join(place.path, it.split(" ")[1]!)),
+    trustedDirs: trusted.map((it) => join(place.path, it.split(" ")[1]!)),
     policy: { rules: isOff ? [{ scope: "project", state: "off" }] : [] },
     log: () => {},
   });

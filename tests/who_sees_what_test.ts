@@ -347,7 +347,7 @@ withLinks.test("a skill whose SKILL.md is a link into an off folder is off, what
   };
   const { off } = await scanSkillRoots([skills], {
     policy,
-    trustLinks: [store],
+    trustedDirs: [store],
   });
   assert.deepEqual(off.map(({ name }) => name), ["first", "second"]);
 });

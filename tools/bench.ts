@@ -337,7 +337,7 @@ async function measureScans(
   servers: readonly Server[],
   dir: string,
 ): Promise<void> {
-  const roots = [{ path: dir, scope: "global", recursive: false } as const];
+  const roots = [{ path: dir, recursive: false } as const];
   const scanners = [];
   for (const { name, module } of servers) {
     if (module === undefined) continue;
@@ -425,7 +425,7 @@ function format(value: number | undefined): string {
  *   sickn33/antigravity-awesome-skills.
  */
 async function measureSearch(dir: string): Promise<void> {
-  const root = { path: dir, scope: "global", recursive: true } as const;
+  const root = { path: dir, recursive: true } as const;
   const catalog = await scanSkillRoots([root]);
   const skills = [...catalog.skills.values()];
   const index = new SkillIndex();

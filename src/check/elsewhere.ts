@@ -117,8 +117,8 @@ function isOutsideRoots(path: string, roots: readonly SkillRoot[]): boolean {
 
 function placeAt(path: string, fix: string, rest: Partial<Place>): Place {
   // A project may be a stranger's, so the limit for its directories applies.
-  const isProject = isAtOrBelow(path, findWorkingDirectory() ?? path);
-  return { path, fix, scope: isProject ? "project" : "global", ...rest };
+  const isLimited = isAtOrBelow(path, findWorkingDirectory() ?? path);
+  return { path, fix, isLimited, ...rest };
 }
 
 /** Creates a place that an option adds, if the user cannot do something better. */
@@ -164,7 +164,10 @@ function listAbove(settings: Settings): Place[] {
   if (here === undefined) return [];
   const dirs = withDirsAbove(here);
   const isTop = (dir: string) => mayRead(dir) && isThere(join(dir, ".git"));
-  return dirs.slice(1, 1 + dirs.findIndex(isTop))
+  const top = dirs.findIndex(isTop);
+  // Without a repository, no directory above belongs to the project.
+  if (top < 0) return [];
+  return dirs.slice(1, 1 + top)
     .map((dir) => join(dir, ".claude", "skills"))
     .map((it) =>
       placeToAdd(it, settings, "start the client in that project, or ")

@@ -7,6 +7,7 @@ import { escapeCommands, isCopyable } from "../log.ts";
 import {
   type Field,
   findField,
+  isYaml,
   listFields,
   parseYaml,
   quoteText,
@@ -44,7 +45,8 @@ export function addLine(
   const at = findField(name, fields);
   if (at === undefined) return diagnostic;
   const isOnOneLine = at.lines.length === 1 && at.value !== "";
-  const { line, finished } = findNested(keys.join("."), at) ?? {
+  const nested = keys.length > 0 ? findNested(keys.join("."), at) : undefined;
+  const { line, finished } = nested ?? {
     line: at.line,
     finished: value && isOnOneLine ? writeField(name, value) : undefined,
   };
@@ -62,16 +64,12 @@ function findNested(
     const [start] = isOneLevelBelow
       ? listFields(text.slice(indentation.length))
       : [];
-    if (key === "" || start?.key !== key) continue;
+    if (start?.key !== key) continue;
     const number = /^[\w.+-]+(?=\s+#|$)/.exec(start.value)?.[0];
     const finished = number && `${indentation}${key}: ${inQuotes(number)}`;
     return { line: line + index, finished };
   }
   return undefined;
-}
-
-export function isYaml(text: string): boolean {
-  return attempt(() => [parseYaml(text)]) !== undefined;
 }
 
 /** Writes a field, in quotes unless YAML reads its text without them. */

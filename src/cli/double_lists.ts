@@ -55,7 +55,7 @@ async function listRealDirs(
   settings: Settings,
   openRegistry: OpenRegistry,
 ): Promise<Set<string>> {
-  const roots = dirs.map((path) => ({ path, scope: "global" as const }));
+  const roots = dirs.map((path) => ({ path }));
   const options = { ...settings.options, policy: undefined };
   const catalog = await openRegistry(roots, options).refresh();
   return new Set(listAll(catalog).map(({ realDirectory }) => realDirectory));

@@ -42,7 +42,11 @@ import {
   skillKey,
 } from "../skills/names.ts";
 import { isUsedUp, listNearMisses } from "../skills/near_misses.ts";
-import { isMarkedAsNonSkill, isNamedSkills } from "../skills/roots.ts";
+import {
+  isMarkedAsNonSkill,
+  isNamedSkills,
+  limitsOf,
+} from "../skills/roots.ts";
 import { dirOfSkillMd } from "../skills/skill_file.ts";
 import type { SkillSource } from "../skills/source.ts";
 import type {
@@ -228,7 +232,7 @@ function listUninspected(
   roots: readonly SkillRootReport[],
 ): Diagnostic[] {
   const inProject = roots.find(({ root, status }) =>
-    root.scope === "project" && status === "found"
+    root.isLimited && status === "found"
   );
   if (inProject === undefined || isWithin(budget)) return [];
   return [{
@@ -339,7 +343,7 @@ type InspectedSkill = Awaited<ReturnType<typeof inspect>>;
 
 async function inspect(skill: Skill, context: ReportContext) {
   const { registry, settings, budgets } = context;
-  const budget = budgets[skill.root.scope];
+  const budget = budgets[limitsOf(skill.root)];
   const contents = isOff(skill)
     ? undefined
     : await listFiles(skill, registry, budget);
@@ -376,7 +380,7 @@ async function toReportedSkill(
     policyRule: skill.policyRule?.place,
     shadowedBy: shadowing?.by.file,
     isCopy: shadowing && contents &&
-      await hasSameFiles(shadowing, registry, budgets[skill.root.scope]),
+      await hasSameFiles(shadowing, registry, budgets[limitsOf(skill.root)]),
     files: contents?.files.length,
     size: contents && totalSize(contents.files),
     ...words.length === 0 ? {} : {
@@ -394,7 +398,8 @@ async function listFiles(
 ): Promise<SkillFiles | undefined> {
   if (isUsedUp(budget)) return undefined;
   const contents = await registry.listFiles(skill);
-  budget.entries -= contents.entryCount;
+  const { entryCount, isComplete } = contents;
+  budget.entries -= isComplete ? entryCount : entryCount + 1;
   return contents;
 }
 

@@ -81,7 +81,7 @@ Deno.test("checkSkills() returns what --check prints, with the options of the li
   const rules = [{ skill: ["git", "csv"], state: "off" as const }];
   const rest = await checkSkills([dir], {
     policy: { rules },
-    trustLinks: undefined,
+    trustedDirs: undefined,
   });
   assert.deepEqual(rest.map(({ rule }) => rule), ["archive"]);
 });
@@ -171,7 +171,7 @@ withNames.test("no name of a folder adds a line to what is printed", async () =>
 
 /** Reports on a root as if it were one of a project. */
 async function reportOnProject(dir: string): Promise<Diagnostic[]> {
-  const roots = [root(dir, { scope: "project" })];
+  const roots = [root(dir, { isLimited: true })];
   const settings = { ...settingsFor("--check", dir), roots };
   return (await createReport(settings, openRegistry)).diagnostics;
 }

@@ -60,8 +60,8 @@ const PAGE_SIZE = 1_000;
 
 /**
  * Takes the page of a list that starts at a cursor: the number of items before it. If the
- * list changes between two pages, `list_changed` tells the client to start again.
- * `skills/list` ends a page sooner, so each position is a cursor.
+ * list changes between two pages, `list_changed` tells the client to start again. Any
+ * position is valid, because `skills/list` can end a page early.
  *
  * @returns The page under the name of the list, and the cursor of the next one, if any.
  * @throws {InvalidParamsError} If the cursor is invalid.

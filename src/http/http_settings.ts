@@ -50,13 +50,14 @@ export function createHttpSettings(args: readonly string[]): HttpSettings {
   };
 }
 
-/** Variables that Deno must be allowed to read. `createSettings()` reads the last one. */
+/** Variables that Deno must be allowed to read. */
 const HTTP_VARIABLES = [
   "SKILL_SERVER_TOKEN",
   "SKILL_SERVER_TOKENS_FILE",
   "SKILL_SERVER_HOSTS",
   "SKILL_SERVER_PROXY",
   "SKILL_SERVER_ARGS",
+  // Read by `createSettings()`. Without it, other folders would be served.
   "SKILLS_DIR",
 ] as const;
 

@@ -108,7 +108,7 @@ export class Policy {
   #activate(rule: AppliedPolicyRule, project: Project): ActiveRule {
     const named = textsOf(rule.in)
       .map((dir) => resolvePath(dir, this.#base));
-    const real = named.map((path) => project.resolve(path));
+    const real = named.map((path) => project.resolveReadable(path));
     return {
       rule,
       patterns: textsOf(rule.skill).map((name) => [...skillKey(name)]),

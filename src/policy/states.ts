@@ -5,7 +5,7 @@ import type { SkillHiding, SkillState } from "../skills/types.ts";
 interface StateEffects {
   /** If the paths of a skill have different states, the highest strictness wins. */
   readonly strictness: number;
-  /** Whether lists show these skills before others. */
+  /** Whether lists show these skills before others, and shorten them last. */
   readonly isFirst: boolean;
   readonly hiddenFrom: SkillHiding;
   readonly isDescribed: boolean;

@@ -125,8 +125,9 @@ const SERVING = {
     type: "string",
     value: "SET",
     choices: TOOLSET_NAMES,
-    help:
-      "which tools the model gets: skill, skilljack, reference, or agentskills (default: skill)",
+    help: `which tools the model gets: ${
+      TOOLSET_NAMES.join(", ")
+    } (default: skill)`,
   },
   "profile": {
     type: "string",

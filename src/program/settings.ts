@@ -46,7 +46,7 @@ export interface Settings {
   /** The names and words that choose skills of `--list`. */
   readonly words: readonly string[];
   /** The same options, with what the environment says, as the registry and the tools take them. */
-  readonly options: SkillRegistryOptions & ToolOptions;
+  readonly options: SkillRegistryOptions & BaseDirs & ToolOptions;
   /** A line for each ignored setting, with the fix. */
   readonly warnings: readonly string[];
 }
@@ -104,7 +104,7 @@ export function logWarnings({ warnings }: Settings): void {
 /** Returns settings with the same directories and other options, whose paths are absolute. */
 export function withOptions(
   settings: Omit<Settings, "values" | "roots" | "options"> & {
-    readonly options: SkillRegistryOptions;
+    readonly options: SkillRegistryOptions & BaseDirs;
   },
   values: Settings["values"],
 ): Settings {
@@ -123,7 +123,7 @@ function createOptions(
   const { refresh } = values;
   return {
     policy: values.policy,
-    trustLinks: values["trust-links"],
+    trustedDirs: values["trust-links"],
     refreshSeconds: refresh === undefined ? undefined : Number(refresh),
     watchDirs: !values["no-watch"],
     toolset: (values.tools ?? "skill") as Toolset,
@@ -187,7 +187,7 @@ function listRoots(
       unpackedIn.includes(root.path),
     omitsPutAway: unpackedIn.includes(root.path),
     searchesSkills: tools === "agentskills",
-    confinesLinks: tools === "reference",
+    confinesSymlinks: tools === "reference",
   })));
 }
 

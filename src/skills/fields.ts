@@ -10,10 +10,13 @@ import { findConflict, keepFirstVersion } from "./conflicts.ts";
 
 export const REQUIRED_FIELDS = ["name", "description"] as const;
 
-export const FLAGS: readonly string[] = [
-  "disable-model-invocation",
-  "user-invocable",
-];
+/** The flag that hides a skill from the model if it is not false. */
+export const NOT_FOR_MODEL = "disable-model-invocation";
+
+/** The flag that hides a skill from the user if it is not true. */
+export const FOR_USER = "user-invocable";
+
+export const FLAGS: readonly string[] = [NOT_FOR_MODEL, FOR_USER];
 
 export const KNOWN_FIELDS: readonly string[] = [
   ...REQUIRED_FIELDS,
@@ -58,6 +61,11 @@ export function parseYaml(
   return parse(yaml, { schema });
 }
 
+export function isYaml(text: string): boolean {
+  // In a list, because YAML can be null.
+  return attempt(() => [parseYaml(text)]) !== undefined;
+}
+
 /** Reads the fields, and lists those that are not read as they are written. */
 export function readFields(yaml: string): ReadFields {
   const whole = attempt(() => parseYaml(yaml) ?? {});
@@ -79,11 +87,14 @@ function readOneByOne(yaml: string): ReadFields {
   const readable = hasConflict ? keepFirstVersion(yaml) : yaml;
   for (const field of listFields(readable)) {
     const read = values.has(field.key) ? undefined : readField(field);
-    const isNew = read?.entries.every(([key]) => !values.has(key));
-    const corrected = isNew ? read!.lines : undefined;
-    if (corrected !== field.lines) repaired.push({ ...field, corrected });
-    if (!isNew) continue;
-    for (const [key, value] of read!.entries) values.set(key, value);
+    if (!read || read.entries.some(([key]) => values.has(key))) {
+      repaired.push(field);
+      continue;
+    }
+    const { lines, entries } = read;
+    // The lines as written are the same array.
+    if (lines !== field.lines) repaired.push({ ...field, corrected: lines });
+    for (const [key, value] of entries) values.set(key, value);
   }
   return { values: Object.fromEntries(values), repaired };
 }
@@ -148,8 +159,9 @@ function quoteBelow(field: Field): string[] {
   const [first = "", ...below] = separate(field);
   const quoted = below.map((line) => {
     const [, start = "", key = "", value = ""] = LINE_BELOW.exec(line) ?? [];
-    const isRead = attempt(() => [parseYaml(key + value)]) !== undefined;
-    const readable = isRead ? value : JSON.stringify(unquote(value));
+    const readable = isYaml(key + value)
+      ? value
+      : JSON.stringify(unquote(value));
     return start.replaceAll("\t", "  ") + key + readable;
   });
   return [first, ...quoted];

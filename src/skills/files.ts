@@ -209,12 +209,12 @@ export async function listFiles(
     const { relativePath: file } = unvisited;
     skipped.push({ file, ...tooManyEntries(maxEntries) });
   }
-  const entryCount = queue.length - 1 + (unvisited === undefined ? 0 : 1);
   return {
     files: files.sort((a, b) => byCodeUnits(a.path, b.path)),
     dirs,
     skipped: skipped.sort((a, b) => byCodeUnits(a.file, b.file)),
-    entryCount,
+    entryCount: queue.length - 1,
+    isComplete: unvisited === undefined,
   };
 }
 

@@ -81,7 +81,7 @@ withLinks.test("a link into a trusted folder leads to no hidden skill that no sc
   place.skill("skills", "outer");
   place.link("../../trusted/hidden", "skills/outer/link");
   using registry = new SkillRegistry([root(place.dir("skills"))], {
-    trustLinks: [join(place.path, "trusted")],
+    trustedDirs: [join(place.path, "trusted")],
   });
   await registry.refresh();
   const skill = registry.find("outer")!;

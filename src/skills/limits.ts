@@ -190,9 +190,9 @@ export function listSkippedFiles(
 
 export function checkSize(
   { directory }: Skill,
-  { files, entryCount }: SkillFiles,
+  { files, entryCount, isComplete }: SkillFiles,
 ): Diagnostic[] {
-  const isTooMuch = files.length > MAX_FILES ||
+  const isTooMuch = !isComplete || files.length > MAX_FILES ||
     entryCount > MAX_LISTED_ENTRIES ||
     totalSize(files) > MAX_SKILL_SIZE;
   if (!isTooMuch) return [];

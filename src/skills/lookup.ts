@@ -2,21 +2,22 @@
  * Looks up names: the one lookup for the scan, tools, prompts, completion, and URIs. What
  * a viewer may not see is as if it were unknown.
  *
- * The first of these steps that finds a skill decides:
+ * The first of these that the viewer can load is meant:
  *
- * 1. the name, regardless of case, except of a project's skill that is hidden from the
- *    model
- * 2. among the global skills: `plugin:name`, such as `office:pdf` for
- *    `office/skills/pdf`; or else the name of the directory or the prompt, if exactly one
- *    skill has it; or else, for `a:b`, the name `b`, if exactly one skill has it
- * 3. the name of a project's skill that is hidden from the model
- * 4. among the project's skills: `plugin:name`, or else the directory or the prompt
+ * 1. a skill of this name, regardless of case; a project's that is hidden from the model
+ *    has to wait
+ * 2. a global skill that is called so in another way
+ * 3. a project's skill of this name that is hidden from the model
+ * 4. a project's skill that is called so in another way, if no global skill is called so
  *
- * So what is off, hidden, or broken in a clone takes none of the user's names. Nothing
- * else loads in place of a skill that the viewer cannot load: a global one ends the
- * second step and the fourth, and one of the project the fourth.
+ * Other ways are `plugin:name`, such as `office:pdf` for `office/skills/pdf`; or else the
+ * name of the directory or the prompt, if exactly one skill has it; or else, of a global
+ * skill, what follows the last colon, if exactly one has that name. The first way in which
+ * any skill of the scope is called so decides, also if that skill is off, hidden, or
+ * broken: nothing else loads in its place. So what a clone holds takes none of the user's
+ * names.
  *
- * Names with `project:` or `global:` match only skills of that scope, in each step.
+ * Names with `project:` or `global:` match only skills of that scope.
  */
 
 import { basename } from "../fs/paths.ts";

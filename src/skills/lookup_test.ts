@@ -15,7 +15,7 @@ import { skillMdUri } from "./names.ts";
 /** Scans the skills of a project and those of the user. */
 async function scanBoth({ project, home }: Place): Promise<SkillCatalog> {
   const roots = [
-    root(join(project, ".claude", "skills"), { scope: "project" }),
+    root(join(project, ".claude", "skills"), { isLimited: true }),
     root(join(home, ".claude", "skills")),
   ];
   const dirs = { workingDirectory: project, homeDirectory: home };

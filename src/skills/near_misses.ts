@@ -17,11 +17,12 @@ import {
 } from "../fs/paths.ts";
 import { locate, readLocated } from "../fs/read.ts";
 import { listAll } from "./catalog.ts";
-import { mayHaveField } from "./fields.ts";
+import { mayHaveField, NOT_FOR_MODEL } from "./fields.ts";
 import { lastPartOf, lookUp, parseName } from "./lookup.ts";
 import { skillKey } from "./names.ts";
 import {
   isNamedSkills,
+  limitsOf,
   MAX_DIRS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
@@ -135,8 +136,8 @@ export function listNearMisses(
   return [...new Set([...roots, ...groups])]
     .filter((dir) => !withDirsAbove(dir).some((it) => skills.has(it)))
     .flatMap((dir) => {
-      const { scope } = found.find(({ path }) => isAtOrBelow(dir, path))!;
-      return checkSearchedDir(dir, layout, budgets[scope]);
+      const root = found.find(({ path }) => isAtOrBelow(dir, path))!;
+      return checkSearchedDir(dir, layout, budgets[limitsOf(root)]);
     })
     .filter(({ rule, file }) =>
       rule !== "skill-md-missing" || !dirsWithSkills.has(file)
@@ -191,7 +192,7 @@ export function deepenRoots(roots: readonly SkillRoot[]): SkillRoot[] {
       recursive: true,
       omitsPutAway: true,
     }))
-    // The innermost root names the directory of a skill.
+    // A skill has its path through the first root that finds it: the innermost one.
     .toSorted((a, b) => b.path.length - a.path.length);
 }
 
@@ -202,9 +203,9 @@ const MAX_GLOBAL_ENTRIES = 2_000;
  * Lists the near misses that the model may mean by a name, in directories that the scan
  * searched.
  */
-export function listNearMissesOf(
-  name: string,
+export function listNearMissesIn(
   catalog: SkillCatalog,
+  name: string,
 ): Diagnostic[] {
   const { key } = parseName(name);
   const keys = [key, lastPartOf(key)];
@@ -242,7 +243,7 @@ function listMeantNames(file: string): string[] {
   if (!isSkillMd && !MARKDOWN.test(name)) return names;
   const text = readText(file);
   const lines = text.split(/\r\n?|\n/);
-  return mayHaveField("disable-model-invocation", lines)
+  return mayHaveField(NOT_FOR_MODEL, lines)
     ? []
     : [...names, findWrittenName(text) ?? ""];
 }

@@ -47,13 +47,13 @@ export class Project {
    * constructor resolves these directories.
    */
   readonly trusted: readonly string[] = [];
-  readonly #trustLinks: readonly string[];
+  readonly #trustedDirs: readonly string[];
 
   /** The root of a disk is never a project: desktop applications start servers in `/`. */
   constructor(
-    { workingDirectory, homeDirectory, trustLinks = [] }:
+    { workingDirectory, homeDirectory, trustedDirs = [] }:
       & BaseDirs
-      & Pick<ScanOptions, "trustLinks">,
+      & Pick<ScanOptions, "trustedDirs">,
   ) {
     if (workingDirectory !== undefined) {
       const realPath = realPathOf(workingDirectory);
@@ -62,8 +62,8 @@ export class Project {
           isAtOrBelow(realPathOf(homeDirectory), realPath));
       if (!isAboveHome) this.#realPath = realPath;
     }
-    this.#trustLinks = trustLinks.map(toPath);
-    this.trusted = this.resolveOrKeep(this.#trustLinks);
+    this.#trustedDirs = trustedDirs.map(toPath);
+    this.trusted = this.resolveOrKeep(this.#trustedDirs);
   }
 
   scopeOf(realPath: string): SkillScope {
@@ -108,7 +108,7 @@ export class Project {
    *
    * @throws {Error} If the directory exists but is unreadable.
    */
-  resolve(path: string): string {
+  resolveReadable(path: string): string {
     try {
       return this.enter(path);
     } catch (error) {
@@ -127,13 +127,13 @@ export class Project {
    * missing.
    */
   listDiagnostics(ruleDirs: readonly string[]): Diagnostic[] {
-    return [...new Set([...this.#trustLinks, ...ruleDirs])].flatMap((file) => {
+    return [...new Set([...this.#trustedDirs, ...ruleDirs])].flatMap((file) => {
       try {
         this.enter(file);
         return [];
       } catch (error) {
         if (!isAbsence(error)) return [{ ...diagnosticOf(error), file }];
-        const isTrusted = this.#trustLinks.includes(file);
+        const isTrusted = this.#trustedDirs.includes(file);
         return isTrusted ? [{ ...dirIsMissing(file), file }] : [];
       }
     });
@@ -153,8 +153,8 @@ export function confinementOf(
   roots: readonly SkillRoot[],
   project: Project,
 ): string[] | undefined {
-  if (!root.confinesLinks) return undefined;
-  const paths = roots.filter(({ confinesLinks }) => confinesLinks)
+  if (!root.confinesSymlinks) return undefined;
+  const paths = roots.filter(({ confinesSymlinks }) => confinesSymlinks)
     .map(({ path }) => path);
   return [...project.resolveOrKeep(paths), ...project.trusted];
 }

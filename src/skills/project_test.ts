@@ -24,13 +24,13 @@ withLinks.test("a folder of an option or a rule that a clone links out names not
   );
   const vendor = join(place.project, "vendor");
   const roots = [
-    root(join(place.project, ".agent", "skills"), { scope: "project" }),
+    root(join(place.project, ".agent", "skills"), { isLimited: true }),
     root(join(place.path, "home/.agent/skills")),
   ];
   const { skills, diagnostics } = await scanSkillRoots(roots, {
     workingDirectory: place.project,
     homeDirectory: place.home,
-    trustLinks: [vendor, denied, join(place.project, "missing")],
+    trustedDirs: [vendor, denied, join(place.project, "missing")],
     policy: { rules: [{ in: "vendor2", state: "off" }] },
   });
   assert.deepEqual(

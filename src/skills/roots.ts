@@ -23,6 +23,11 @@ export const MAX_DIRS: Readonly<Record<SkillScope, number>> = {
   project: 1_000,
 };
 
+/** Whose limits apply to a root: those of a project, or those of the user's own. */
+export function limitsOf({ isLimited = false }: SkillRoot): SkillScope {
+  return isLimited ? "project" : "global";
+}
+
 /** How many levels to search below a recursive root. */
 export const MAX_SEARCH_DEPTH = 6;
 
@@ -64,12 +69,17 @@ export const DEFAULT_ROOT_PARENTS = [".agent", ".claude"];
 
 const AGENTS_DIR = ".agents";
 
-/** The default roots in search order, as people write them. */
-export const DEFAULT_ROOTS = DEFAULT_ROOT_PARENTS
-  .flatMap((dir) => [`./${dir}/skills`, `~/${dir}/skills`]);
-
 /** The parents of all roots, in search order. The Claude Desktop bundle searches them. */
 export const ROOT_PARENTS = [...DEFAULT_ROOT_PARENTS, AGENTS_DIR];
+
+/** Lists the roots in some parents in search order, as people write them. */
+function writeRoots(parents: readonly string[]): string[] {
+  return parents.flatMap((dir) => [`./${dir}/skills`, `~/${dir}/skills`]);
+}
+
+export const DEFAULT_ROOTS: readonly string[] = writeRoots(
+  DEFAULT_ROOT_PARENTS,
+);
 
 /**
  * Lists the roots in search order. The default roots are `./.agent/skills`,
@@ -92,13 +102,14 @@ export const ROOT_PARENTS = [...DEFAULT_ROOT_PARENTS, AGENTS_DIR];
 export function resolveSkillRoots(options: SkillRootOptions): SkillRoot[] {
   const { dirs, recursiveDirs = [], agents } = options;
   const project = new Project(options);
-  const shared = (dir: string) => rootsBelow(dir, options, project);
+  const listIn = (parents: readonly string[]) =>
+    writeRoots(parents).flatMap((it) => rootAt(it, options, project) ?? []);
   // The Claude Desktop bundle always passes these, whether or not they exist.
-  const optional = ROOT_PARENTS.flatMap(shared).map(({ path }) => path);
+  const optional = listIn(ROOT_PARENTS).map(({ path }) => path);
   const roots = dirs
     ? dirs.flatMap((dir) => rootsIn(dir, options, optional))
-    : DEFAULT_ROOT_PARENTS.flatMap(shared);
-  if (agents) roots.push(...shared(AGENTS_DIR));
+    : listIn(DEFAULT_ROOT_PARENTS);
+  if (agents) roots.push(...listIn([AGENTS_DIR]));
   for (const dir of recursiveDirs) {
     roots.push({ ...toRoot(dir, options), recursive: true });
   }
@@ -125,7 +136,6 @@ function rootsIn(
 function toRoot(dir: string | URL, options: SkillRootOptions): SkillRoot {
   return {
     path: resolvePath(dir, options),
-    scope: "global",
     recursive: false,
     includesItself: true,
     mustExist: true,
@@ -146,21 +156,21 @@ export function withoutDuplicates(roots: readonly SkillRoot[]): SkillRoot[] {
   });
 }
 
-function rootsBelow(
-  dir: string,
+/** Returns the root at a written path, unless its base directory is unknown. */
+function rootAt(
+  written: string,
   options: SkillRootOptions,
   project: Project,
-): SkillRoot[] {
+): SkillRoot | undefined {
+  if (written.startsWith("~/")) {
+    const path = inHome(written.slice(2), options);
+    return path === undefined ? undefined : { path, recursive: false };
+  }
   const { workingDirectory } = options;
-  const roots: SkillRoot[] = [];
-  if (workingDirectory !== undefined) {
-    const path = join(workingDirectory, dir, "skills");
-    const scope = project.scopeOf(realPathOf(workingDirectory));
-    roots.push({ path, scope, recursive: false });
-  }
-  const path = inHome(join(dir, "skills"), options);
-  if (path !== undefined) {
-    roots.push({ path, scope: "global", recursive: false });
-  }
-  return roots;
+  if (workingDirectory === undefined) return undefined;
+  return {
+    path: join(workingDirectory, written),
+    isLimited: project.scopeOf(realPathOf(workingDirectory)) === "project",
+    recursive: false,
+  };
 }

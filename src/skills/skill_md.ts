@@ -9,8 +9,10 @@ import { oneLine, quote } from "../text.ts";
 import { findConflict } from "./conflicts.ts";
 import {
   findField,
+  FOR_USER,
   listFields,
   mayHaveField,
+  NOT_FOR_MODEL,
   type ReadFields,
   readFields,
   REQUIRED_FIELDS,
@@ -78,7 +80,7 @@ export type SkillMd = ValidSkillMd | SkippedSkillMd;
  * @see {@link https://agentskills.io/specification#skill-md-format}
  *
  * @param text The text of a `SKILL.md`.
- * @returns The frontmatter, verbatim.
+ * @returns The fields.
  * @throws {SyntaxError} If the frontmatter is missing, invalid, or larger than
  *   16 KiB. The message names the line, and how to fix it.
  */
@@ -203,8 +205,8 @@ function readFlags(
       (typeof value !== "object" && shown.test(String(value))));
   };
   return {
-    isHiddenFromModel: !isShown("disable-model-invocation", NO),
-    isHiddenFromUser: !isShown("user-invocable", YES),
+    isHiddenFromModel: !isShown(NOT_FOR_MODEL, NO),
+    isHiddenFromUser: !isShown(FOR_USER, YES),
   };
 }
 
@@ -218,8 +220,8 @@ function skipWithoutFrontmatter(head: string): SkippedSkillMd {
   return {
     ...skip(diagnostic, head),
     hasUnknownFlags,
-    isHiddenFromModel: mayHaveField("disable-model-invocation", lines),
-    isHiddenFromUser: mayHaveField("user-invocable", lines),
+    isHiddenFromModel: mayHaveField(NOT_FOR_MODEL, lines),
+    isHiddenFromUser: mayHaveField(FOR_USER, lines),
   };
 }
 

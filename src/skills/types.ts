@@ -35,8 +35,10 @@ export interface SkillFiles {
    * directory (empty for the directory itself). Unreadable directories end with `/`.
    */
   readonly skipped: readonly Diagnostic[];
-  /** The number of entries. If it is above the limit, there may be more. */
+  /** The number of entries that were visited. */
   readonly entryCount: number;
+  /** Whether these are all. */
+  readonly isComplete: boolean;
 }
 
 /** The origin of a skill: the current project, or the user's own directories. */
@@ -47,12 +49,15 @@ export interface SkillRoot {
   /** The configured path of the directory. */
   readonly path: string;
   /**
-   * Which limits apply. A scan visits at most 1,000 directories in all roots of a
-   * project, and reads and parses their changed files for at most two seconds. The scope
-   * of a skill does not depend on this field, but on its real path.
+   * Whether a stranger may have written it, as a project, so that a scan visits at most
+   * 1,000 directories in all such roots, and reads and parses their changed files for at
+   * most two seconds. Default: `false`.
    */
-  readonly scope: SkillScope;
-  /** Whether to search six levels of subdirectories instead of one. Default: `false`. */
+  readonly isLimited?: boolean | undefined;
+  /**
+   * Whether to find skills up to six levels below it, instead of directly in it and in
+   * its groups. Default: `false`.
+   */
   readonly recursive?: boolean | undefined;
   /**
    * Whether a recursive search omits the directories that cannot be groups, such as
@@ -72,7 +77,7 @@ export interface SkillRoot {
    * Whether to follow only symlinks into a root that also confines its symlinks, or into
    * a trusted directory. Default: `false`.
    */
-  readonly confinesLinks?: boolean | undefined;
+  readonly confinesSymlinks?: boolean | undefined;
 }
 
 /** A directory of skills to search. Its path can be a file URL. */
@@ -95,7 +100,8 @@ export interface SkillRootOptions extends BaseDirs {
 }
 
 /**
- * The frontmatter of a `SKILL.md`, verbatim.
+ * The frontmatter of a `SKILL.md`, as the server reads it. In a repaired skill, fields
+ * are corrected or left out.
  *
  * @see {@link https://agentskills.io/specification#frontmatter}
  */
@@ -151,7 +157,7 @@ export interface SkillPolicy {
 export interface Skill {
   /** The name in its frontmatter, cleaned: one line without escapes or invisible characters. */
   readonly name: string;
-  /** The first 1,024 characters of its description, without invisible ones. */
+  /** Its description, cut to 1,024 characters, without invisible ones. */
   readonly description: string;
   /** The whole frontmatter. */
   readonly frontmatter: SkillFrontmatter;
@@ -224,7 +230,7 @@ export interface SkillRootReport {
   readonly scope: SkillScope;
   /** Whether the scan searched it, did not find it, or could not search it. */
   readonly status: "found" | "missing" | "skipped";
-  /** Its path with all symlinks resolved, if the scan searched it. */
+  /** Its path with all symlinks resolved, if the scan could enter it. */
   readonly realPath?: string | undefined;
   /** If it is in the project, its relative path, with slashes. */
   readonly projectPath?: string | undefined;
@@ -266,13 +272,13 @@ export interface SkillCatalog {
  *
  * A cloned repository must not publish the user's other directories. So a symlink in the
  * project is ignored if it leads out of the project, unless it leads into
- * {@linkcode ScanOptions.trustLinks}, even if a root, an option, or a rule names it.
+ * {@linkcode ScanOptions.trustedDirs}, even if a root, an option, or a rule names it.
  */
-export interface ScanOptions extends BaseDirs {
+export interface ScanOptions extends Omit<BaseDirs, "claudeDirectory"> {
   /** The maximum size of a file in bytes. Larger ones are not read. Default: 1 MiB. */
   readonly maxFileSize?: number | undefined;
   /** The paths or file URLs of directories that symlinks in any skill may lead into. */
-  readonly trustLinks?: readonly (string | URL)[] | undefined;
+  readonly trustedDirs?: readonly (string | URL)[] | undefined;
   /**
    * The policy, or the path or file URL of a policy file, which each scan reads. While
    * the file is invalid, the last valid policy applies, or no skills are served if there

@@ -34,18 +34,18 @@ export function isOff({ hiddenFrom }: Pick<Skill, "hiddenFrom">): boolean {
 }
 
 /**
- * Returns from whom a directory, and the files in it, are hidden: by skills that are off
- * or hidden from the model, or whose `SKILL.md` cannot be read. The directories below the
- * skill decide, or all directories above a path outside the skill.
+ * Says from whom the files in a directory are hidden, because a skill there or above is
+ * off, is hidden from the model, or has a `SKILL.md` that cannot be read.
  *
  * @param dir The real path of the directory.
- * @param skillDir The real directory of the skill, if it is in one.
+ * @param skillDir The real directory of the skill whose files are read, if any. That
+ *   skill and what is above it do not count for its own files.
  */
 export type HidingIn = (dir: string, skillDir?: string) => SkillHiding;
 
 /**
- * Returns the strictest of what is decided on each of these directories, once for each
- * skill.
+ * Creates a {@linkcode HidingIn} that asks about each directory that counts, once for
+ * each skill, and returns the strictest answer.
  */
 export function hidingByDirs(
   decideOn: (dir: string, skillDir: string | undefined) => SkillHiding,

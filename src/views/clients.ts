@@ -3,11 +3,12 @@
  * configuration, and which skills it lists itself. Nothing else depends on the name of
  * a client.
  *
- * `measured` says when and with which version a model endpoint recorded what a client
- * shows. A folder of `ownSkills` was found on 2026-11-22 with that version, by a skill in
- * each of 61 folders, and how much `ownList` has room for on 2026-11-27, unless a line
- * beside it has another source. The page above a client documents its file and the
- * fields of an entry, as read on 2026-11-22. CONTRIBUTING.md says when to check them.
+ * `measured` is the version and the date of a measurement: a model endpoint recorded what
+ * the client sent. With that version, a skill in each of 61 folders showed on 2026-11-22
+ * which of them the client reads (`ownSkills`), and on 2026-11-27 for how many
+ * descriptions its list has room (`ownList`). A line beside a value names another source,
+ * if it has one. The page linked above a client documents its file and the fields of an
+ * entry, as read on 2026-11-22. CONTRIBUTING.md says when to check them.
  */
 
 import type { Toolset } from "./options.ts";
@@ -103,8 +104,8 @@ const TABLE = {
         lists: "2.1.330, 2026-11-22",
         results: "2.1.332, 2026-11-28",
       },
-      // As 2.1.197 cut them on 2026-11-22. That version, for Node 20, also needs
-      // `alwaysLoad` in the entry. 4,096 in 2.1.330.
+      // 2.1.330 keeps 4,096, but 2.1.197, which runs on Node 20, cut at 2,048 on
+      // 2026-11-22. That one also needs `alwaysLoad` in the entry.
       cutsDescriptionsAt: 2_048,
       keepsInstructionsTo: 4_096,
       // 50,000 without the second field of `_meta`.
@@ -113,7 +114,7 @@ const TABLE = {
         "anthropic/alwaysLoad": true,
         "anthropic/maxResultSizeChars": 500_000,
       },
-      // It passes all words itself, and one word to each argument.
+      // It appends all words to a prompt without arguments, but passes only one to each.
       promptArgument: "none",
     },
     file: "~/.claude.json",

@@ -1,7 +1,7 @@
 /**
  * The view of the catalog: an entry for each skill, with a name that loads it, its
  * description on one line, and the skill itself. Every list, prompt, resource, and
- * answer formats entries, in the order of this module.
+ * answer formats entries, in the order of this module unless a list is cut.
  */
 
 import { STATES } from "../policy/states.ts";

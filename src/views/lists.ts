@@ -3,6 +3,7 @@
  * contract, and JSON. No skill can break out of a list.
  */
 
+import { STATES } from "../policy/states.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { escapeXml, formatIndentedJson, truncate } from "../text.ts";
 import { listEntries, type SkillEntry } from "./entries.ts";
@@ -141,7 +142,7 @@ function shortenDescriptions(
   entries: readonly SkillEntry[],
   room: number,
 ): SkillEntry[] {
-  const isPinned = ({ skill }: SkillEntry) => skill.state === "pinned";
+  const isPinned = ({ skill }: SkillEntry) => STATES[skill.state].isFirst;
   const [pinned, others] = partition(entries, isPinned);
   const [globalOnes, projectOnes] = partition(others, isGlobal);
   const first = shortenAlike(pinned, room);

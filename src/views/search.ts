@@ -17,7 +17,7 @@ const MAX_TEXT_LENGTH = 1_024;
  */
 const LENGTHS = { name: 20, description: 150, excerpt: 1 };
 
-/** How the repetitions of a word count. How many other words a skill has does not. */
+/** BM25 counts repetitions (`k`), but not the length of a skill (`b`, `d`). */
 const RANKING = { bm25: { k: 5, b: 0, d: 0 }, maxFuzzy: 2 };
 
 const STOP_WORDS: ReadonlySet<string> = new Set(

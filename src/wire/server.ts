@@ -94,7 +94,7 @@ function cacheHintOf(
   return { ttlMs, cacheScope: "private" };
 }
 
-/** Over stdio, clients of all revisions can subscribe to files. */
+/** Whether a connection is over stdio. Only requests over HTTP have a `requestInfo`. */
 export function isStdio({ requestInfo }: McpRequestContext): boolean {
   return requestInfo === undefined;
 }
@@ -105,6 +105,7 @@ interface ServedMethod {
   readonly handle: Handler<Method>;
 }
 
+/** Over stdio, clients of all revisions can subscribe to files. */
 export function listMethods(
   connection: McpRequestContext,
   files: SubscribedFiles,

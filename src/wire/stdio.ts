@@ -149,8 +149,8 @@ export async function serveOnStdio(
     return service.createServer(context);
   }, { transport });
   const end = async () => {
-    // Ends the subscriptions with a result, for which a client that does not read has no
-    // room.
+    // Closing sends each subscription a result. A client that does not read would block
+    // that.
     await wait(GRACE_MS, handle.close());
     await transport.close();
   };

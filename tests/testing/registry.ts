@@ -8,7 +8,7 @@ import {
 
 /** Creates a skill root. Its default scope is global. */
 export function root(path: string, rest: Partial<SkillRoot> = {}): SkillRoot {
-  return { path, scope: "global", recursive: false, ...rest };
+  return { path, recursive: false, ...rest };
 }
 
 /** Returns the names of the skills in a catalog, in order. */

@@ -18,7 +18,7 @@ export const SHELL_TIMEOUT = 60;
 /** How long to wait for the output of a process that has ended, in milliseconds. */
 const OUTPUT_GRACE_MS = 500;
 
-/** How often to try to end processes, if the system starts none for that. */
+/** How many times to try to start the process that ends the others. */
 const END_TRIES = 10;
 
 /** How long to wait before trying again, in milliseconds. */
