@@ -222,7 +222,7 @@ export async function checkSkills(
 ): Promise<Diagnostic[]> {
   if (dirs?.length === 0) return [];
   const { createSettings } = await import("./src/program/settings.ts");
-  const { createReport } = await import("./src/cli/report.ts");
+  const { createReport } = await import("./src/check/report.ts");
   const command = {
     values: { check: true },
     positionals: dirs?.map(toPath) ?? [],

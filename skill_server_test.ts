@@ -122,10 +122,9 @@ Deno.test("skill returns the exact text of a skill, whatever the case of its nam
 
 /** Returns the sentence that names the default folders of a place. */
 function namedDirs({ home }: Place): string {
-  const dirs = [".agent", ".claude"].flatMap((dir) => [
-    quote(`${dir}/skills`),
-    quote(join(home, dir, "skills")),
-  ]);
+  const dirs = DEFAULT_FOLDERS.map((dir) =>
+    quote(dir.startsWith("~") ? join(home, dir.slice(2)) : dir.slice(2))
+  );
   return `The server searches ${dirs.join(", ")}.`;
 }
 

@@ -61,7 +61,6 @@ const CHECKS: Readonly<Record<number, Check>> = {
     await wire.stderrLines.take(isReport, "the missing folder");
   },
   9: async () => {
-    if (lacks("sh")) return;
     using place = filesPlace();
     const script = `rmdir '${place.project}' && exec ${serverScript(place)}`;
     const { code, stderr } = await runScript(place, script);
@@ -132,7 +131,6 @@ const CHECKS: Readonly<Record<number, Check>> = {
     assert.match(content[0].text, /^Cannot return 9 files at once: .*"data\/8/);
   },
   55: async () => {
-    if (lacks("proc")) return;
     using place = filesPlace();
     await using wire = await Wire.open(place);
     await wire.ask(1, "tools/list");
@@ -152,10 +150,8 @@ const CHECKS: Readonly<Record<number, Check>> = {
   },
   58: () => {
     assert.match(read("mod.ts"), /from "\.\/src\//);
-    assert.ok(existsSync(join(REPOSITORY, "tests")));
   },
   59: () => {
-    assert.ok(MODULES.length > 1);
     assert.match(read("CHANGELOG.md"), /^## .* - unreleased$/m);
   },
   64: () => {
@@ -188,6 +184,17 @@ Deno.test("each test in tests/golden/departures.txt exists", () => {
   assert.deepEqual(missing, []);
 });
 
-for (const [number, check] of Object.entries(CHECKS)) {
-  Deno.test(`departure ${number} in docs/conformance.md is still one`, check);
+/** What a check needs that not every system has. */
+const NEEDED: Readonly<Record<string, "sh" | "proc">> = { 9: "sh", 55: "proc" };
+
+for (const [number, fn] of Object.entries(CHECKS)) {
+  const name = `departure ${number} is still one: ${beginningOf(number)}`;
+  const need = NEEDED[number];
+  Deno.test({ name, fn, ignore: need !== undefined && lacks(need) });
+}
+
+/** Returns the first words of a departure in docs/conformance.md. */
+function beginningOf(number: string): string {
+  const text = read("docs/conformance.md").split(`\n${number}. `)[1]!;
+  return text.replaceAll(/\s+/g, " ").slice(0, 50).replace(/ \S*$/, " ...");
 }

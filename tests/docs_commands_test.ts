@@ -22,7 +22,7 @@ preload(MOD, HTTP);
 
 /** Which commands another test runs, by its file. */
 const RUN_BY: Readonly<Record<string, RegExp[]>> = {
-  "src/cli/report_test.ts": [
+  "src/check/report_test.ts": [
     /^for skill in /,
     /^\[ \$# = 0 \]/,
   ],

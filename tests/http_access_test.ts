@@ -65,7 +65,7 @@ async function statusOf(
   return Number(/^HTTP\/1.1 (\d+)/.exec(response)![1]);
 }
 
-Deno.test("a request with another host, method, or body is refused", async () => {
+Deno.test("the host, the method, and the path decide on the status of an answer", async () => {
   using place = filesPlace();
   const env = { SKILL_SERVER_HOSTS: "skills.example.com" };
   await using server = await HttpServer.start(place, { env });

@@ -72,7 +72,7 @@ Deno.test("a modern client lists, calls, and listens over HTTP", async () => {
   await client.close();
 });
 
-Deno.test("an answer to a client up to 2025-11-25 keeps separators of lines", async () => {
+Deno.test("an answer to a legacy client keeps separators of lines", async () => {
   using place = new Place();
   const text = skillMd("git", "One\u2028two\u2029three");
   place.skill("home/.claude/skills", "git", text);
@@ -82,7 +82,7 @@ Deno.test("an answer to a client up to 2025-11-25 keeps separators of lines", as
   assert.equal(result.contents[0].text, text);
 });
 
-Deno.test("modern results and errors are the same over HTTP", async () => {
+Deno.test("a modern client is told over HTTP for how long to cache a result", async () => {
   using place = filesPlace();
   const args = ["--refresh", "2"];
   await using server = await HttpServer.start(place, { args });
@@ -97,6 +97,11 @@ Deno.test("modern results and errors are the same over HTTP", async () => {
     const serverInfo = _meta["io.modelcontextprotocol/serverInfo"];
     assert.equal(serverInfo.title, "Agent Skills");
   }
+});
+
+Deno.test("a modern client gets the codes of errors over HTTP, and 404 for a method", async () => {
+  using place = filesPlace();
+  await using server = await HttpServer.start(place);
   const { error } = await server.ask("skills/get", { uri: "skill://none" });
   assert.equal(error!.code, -32602);
   assert.match(error!.message, /^Unknown skill "skill:\/\/none"/);

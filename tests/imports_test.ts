@@ -78,7 +78,7 @@ Deno.test("modules do not load what they do not need", () => {
     ["http.ts", /^skill_server\.ts$|^src\/(?:check|cli)\//],
     // Each takes 20 ms.
     ["skill_server.ts", /^node:fs$/],
-    ["src/cli/report.ts", /lezer/],
+    ["src/check/report.ts", /lezer/],
     // Its main module takes a tenth of the start.
     ["skill_server.ts", /^jsr:@std\/path@[^/]*$/],
   ] as const;

@@ -89,7 +89,7 @@ function addLinks(dir: string, count: number): Disposable {
   });
 }
 
-Deno.test("scanSkillRoots() sorts no names of files", async () => {
+Deno.test("scanSkillRoots() does not even read the names of files", async () => {
   using place = new Place();
   place.skill("skills", "a");
   const { readDirSync } = Deno;
@@ -598,6 +598,48 @@ Deno.test("SkillRegistry adds the advice of its options to the fix of a rule", a
   ]);
 });
 
+Deno.test("SkillRegistry refuses a limit that is no number, or below zero", async () => {
+  for (const maxFileSize of [-1, NaN]) {
+    assert.throws(
+      () => new SkillRegistry([], { maxFileSize }),
+      /^RangeError: Invalid maxFileSize .*: expected a number from 0 to /,
+    );
+  }
+  using place = new Place();
+  place.skill("skills", "git");
+  using registry = await openRegistry(join(place.path, "skills"));
+  const skill = registry.find("git")!;
+  await assert.rejects(
+    registry.listFiles(skill, { maxEntries: NaN }),
+    /^RangeError: Invalid maxEntries NaN: /,
+  );
+});
+
+Deno.test("checkSkills() checks nothing if the list of folders is empty", async () => {
+  assert.deepEqual(await checkSkills([]), []);
+});
+
+Deno.test("a registry goes on if the function that logs throws", async () => {
+  using place = new Place();
+  place.skill("skills", "bad", "no frontmatter");
+  let throws = true;
+  using registry = new SkillRegistry([root(place.dir("skills"))], {
+    refreshSeconds: 0.05,
+    watchDirs: false,
+    log: () => {
+      if (throws) throw new Error("full disk");
+    },
+  });
+  const changes = new Inbox<number>();
+  registry.onChange(({ catalog }) => changes.put(catalog.skills.size));
+  await assert.rejects(registry.refresh(), /full disk/);
+  registry.watch();
+  place.skill("skills", "git");
+  await changes.take((size) => size === 1, "the new skill");
+  throws = false;
+  await registry.refresh();
+});
+
 Deno.test("SkillRegistry and checkSkills() refuse a path that is neither text nor a URL", async () => {
   const expected = {
     name: "TypeError",
@@ -618,7 +660,7 @@ Deno.test("a closed registry is refused", async () => {
   assert.throws(() => registerSkillTools(server, registry), expected);
 });
 
-Deno.test("SkillRegistry says that what find() did not find is no skill", async () => {
+Deno.test("SkillRegistry says so if it gets undefined, as from find(), instead of a skill", async () => {
   using registry = new SkillRegistry([]);
   const skill = registry.find("unknown")!;
   const file = { path: "a.md", size: 1, version: "" };

@@ -9,7 +9,7 @@ import {
 } from "../mod.ts";
 import { join } from "../src/fs/paths.ts";
 import { diskError, DiskSpy, replaced } from "./testing/fakes.ts";
-import { lacks, needs } from "./testing/needs.ts";
+import { needs } from "./testing/needs.ts";
 import { Place, skillMd } from "./testing/place.ts";
 import { names, openRegistry, root } from "./testing/registry.ts";
 import { eventually, Inbox } from "./testing/waiting.ts";
@@ -231,22 +231,30 @@ withLinks.test("watching goes on after a folder becomes a link to itself", async
   }
 });
 
-Deno.test("a policy file is noticed however it is written", async () => {
-  using place = new Place();
+const rule = (state: string) => `rules: [{ state: ${state} }]`;
+
+/** Watches a skill with a policy file, and returns a function that waits for its state. */
+async function watchPolicy(place: Place) {
   place.skill("skills", "git");
   const policy = place.file("policy.yaml", "rules: []");
   const options = { policy, refreshSeconds: 0 };
-  using registry = await openRegistry(join(place.path, "skills"), options);
+  const registry = await openRegistry(join(place.path, "skills"), options);
   const states = new Inbox<string>();
   registry.onChange(({ catalog }) =>
     states.put(catalog.skills.get("git")?.state ?? "off")
   );
   registry.watch();
-  const rule = (state: string) => `rules: [{ state: ${state} }]`;
   const seen = async (state: string) => {
     await states.take((other) => other === state, `the state ${state}`);
     assert.deepEqual(states.takeAll(), []);
   };
+  return { seen, [Symbol.dispose]: () => registry.close() };
+}
+
+Deno.test("a policy file is noticed however it is written", async () => {
+  using place = new Place();
+  using watching = await watchPolicy(place);
+  const { seen } = watching;
   place.file("policy.yaml", rule("manual"));
   await seen("manual");
   place.replace("policy.yaml", rule("off"));
@@ -254,7 +262,12 @@ Deno.test("a policy file is noticed however it is written", async () => {
   place.remove("policy.yaml");
   place.file("policy.yaml", rule("pinned"));
   await seen("pinned");
-  if (lacks("links")) return;
+});
+
+withLinks.test("a policy file behind a link is noticed", async () => {
+  using place = new Place();
+  using watching = await watchPolicy(place);
+  const { seen } = watching;
   place.remove("policy.yaml");
   place.file("dotfiles/policy.yaml", rule("name-only"));
   place.link("dotfiles/policy.yaml", "policy.yaml");

@@ -4,6 +4,7 @@
  */
 
 import config from "../../deno.json" with { type: "json" };
+import { createReport, type OpenRegistry, toJson } from "../check/report.ts";
 import { FAILURES, formatDiagnostic } from "../diagnostics.ts";
 import { log } from "../log.ts";
 import type { CommandLine } from "../program/command_line.ts";
@@ -20,7 +21,6 @@ import { explainDoubleLists } from "./double_lists.ts";
 import { formatHelp } from "./help.ts";
 import { formatModelView } from "./model_view.ts";
 import { formatJson, print } from "./print.ts";
-import { createReport, type OpenRegistry, toJson } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 
 /**

@@ -463,14 +463,20 @@ withSh.test("--print-config prints no command that would run the text of a varia
   assert.doesNotMatch(await stderrFor(`${moved}'; echo '`), /add-json/);
 });
 
-// The last test of the file, because it gives up a permission.
-Deno.test("createLaunch() grants permission to run the shell if a tool needs it", async () => {
-  const flags = (...args: string[]) =>
-    createLaunch(PROGRAM, settingsFor(resolve("/a"), ...args)).args
-      .filter((arg) => arg.startsWith("--allow-run"));
-  const shell = ["--tools", "agentskills"];
-  // The tests have all permissions.
-  assert.deepEqual([flags(...shell), flags()], [[ALLOW_SHELL], []]);
-  await Deno.permissions.revoke({ name: "run" });
-  assert.deepEqual(flags(...shell), []);
+const SHELL = ["--tools", "agentskills"];
+
+/** Lists the flags of a launch that let Deno run programs. */
+function runFlags(...args: string[]): string[] {
+  return createLaunch(PROGRAM, settingsFor(resolve("/a"), ...args)).args
+    .filter((arg) => arg.startsWith("--allow-run"));
+}
+
+Deno.test("createLaunch() grants permission to run the shell if a tool needs it", () => {
+  assert.deepEqual([runFlags(...SHELL), runFlags()], [[ALLOW_SHELL], []]);
+});
+
+Deno.test({
+  name: "createLaunch() grants no permission that the program does not have",
+  permissions: { run: false, read: "inherit", env: "inherit", sys: "inherit" },
+  fn: () => assert.deepEqual(runFlags(...SHELL), []),
 });

@@ -1,5 +1,6 @@
 /** Says how many skills a client and the server both list, and how to save their tokens. */
 
+import type { OpenRegistry } from "../check/report.ts";
 import { inHome, isAtOrBelow, realPathOf, withTilde } from "../fs/paths.ts";
 import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
@@ -9,7 +10,6 @@ import { type ClientName, CLIENTS, profileOfOption } from "../views/clients.ts";
 import { listEntries } from "../views/entries.ts";
 import { formatValue } from "./config.ts";
 import { listPassages } from "./model_view.ts";
-import type { OpenRegistry } from "./report.ts";
 
 /** Explains which of the user's skills the client lists, too, by their real directories. */
 export async function explainDoubleLists(

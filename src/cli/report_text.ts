@@ -4,13 +4,19 @@
  * Actions, diagnostics are annotations.
  */
 
+import {
+  pathFromHere,
+  type Report,
+  type ReportedRoot,
+  type ReportedSkill,
+} from "../check/report.ts";
+import type { Diagnostic } from "../diagnostics.ts";
 import { dirname, join, relative, withTilde } from "../fs/paths.ts";
 import { STATES } from "../policy/states.ts";
 import type { Settings } from "../program/settings.ts";
 import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits, count, oneLine, quote } from "../text.ts";
 import { annotation, isInActions, withoutCommands } from "./print.ts";
-import { pathFromHere, type Report } from "./report.ts";
 
 export function formatReport(
   report: Report,
@@ -63,7 +69,7 @@ function formatRoots(
 }
 
 function formatRoot(
-  { path, scope, status, skills, repeated }: Report["roots"][number],
+  { path, scope, status, skills, repeated }: ReportedRoot,
   home: string | undefined,
 ): string {
   const start = `${showPath(path, home)} (${scope})`;
@@ -81,7 +87,7 @@ const RENAME =
 
 /** Adds what the name does not tell: the directory of a skill, and why it does not load. */
 function formatRemarks(
-  skill: Report["skills"][number],
+  skill: ReportedSkill,
   root: string,
   home: string | undefined,
 ): string {
@@ -112,7 +118,7 @@ function formatRemarks(
 }
 
 function formatSkill(
-  skill: Report["skills"][number],
+  skill: ReportedSkill,
   home: string | undefined,
 ): string[] {
   const { name, scope, description, directory, state, policyRule } = skill;
@@ -149,7 +155,7 @@ function alignColumns(rows: readonly string[][]): string[] {
  * Actions shows it beside the line.
  */
 function formatReported(
-  diagnostic: Report["diagnostics"][number],
+  diagnostic: Diagnostic,
   home: string | undefined,
 ): string[] {
   const { rule, severity, line, reason, fix, copy } = diagnostic;

@@ -4,8 +4,8 @@ import { withVariables } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { Place, skillMd } from "../../tests/testing/place.ts";
 import { printedReport, reportPlace } from "../../tests/testing/report.ts";
+import type { Report } from "../check/report.ts";
 import { join } from "../fs/paths.ts";
-import type { Report } from "./report.ts";
 import { formatReport } from "./report_text.ts";
 
 const withLinks = needs("links");

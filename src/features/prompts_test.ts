@@ -156,10 +156,20 @@ Deno.test("prompts/get of skilljack returns a resource, or text to clients that 
   });
 });
 
+Deno.test("prompts/get says that the prompt skill needs a name", async () => {
+  using place = filesPlace();
+  await using session = await Session.open(place);
+  for (const input of [undefined, { name: "" }]) {
+    const params = { name: "skill", arguments: input };
+    await assert.rejects(session.client.getPrompt(params), {
+      message: /^MCP error -32602: Missing argument "name": pass the name/,
+    });
+  }
+});
+
 Deno.test("prompts/get offers at most five similar names for an unknown one", async () => {
   using place = filesPlace();
   const unlike = /^MCP error -32602: Unknown skill "none": choose another name/;
-  const missing = /^MCP error -32602: Missing argument "name": pass the name/;
   const near = /: Unknown skill "deplo": did you mean "deploy"\?$/;
   for (let index = 0; index < 6; index++) {
     place.skill("home/.claude/skills", `pdf-${index}`);
@@ -170,8 +180,6 @@ Deno.test("prompts/get offers at most five similar names for an unknown one", as
   const cases = [
     [{ name: "none" }, unlike],
     [{ name: "skill", arguments: { name: "none" } }, unlike],
-    [{ name: "skill", arguments: { name: "" } }, missing],
-    [{ name: "skill" }, missing],
     [{ name: "deplo" }, near],
     [{ name: "skill", arguments: { name: "deplo" } }, near],
     [{ name: "pdf-" }, /did you mean (?:"pdf-\d"(?: or )?){5}\?$/],

@@ -93,8 +93,12 @@ Deno.test("createSettings() derives something from each option of a server", () 
     const arg = value === undefined ? `--${name}` : `--${name}=${value}`;
     assert.notDeepEqual(derive(arg), usual, arg);
   }
-  assert.equal(usual.options.allowShell, true);
-  assert.equal(derive("--remote").options.allowShell, false);
+});
+
+Deno.test("--remote turns the shell off", () => {
+  using place = new Place();
+  assert.equal(settingsIn(place, []).options.allowShell, true);
+  assert.equal(settingsIn(place, ["--remote"]).options.allowShell, false);
 });
 
 /** Returns the names of the skills that the server finds, and what it logs. */
@@ -132,7 +136,7 @@ Deno.test("CLAUDE_CONFIG_DIR stands for ~/.claude in the default folders and in 
   assert.deepEqual((await listed(place, {})).names, ["home", "project"]);
 });
 
-withLinks.test("a variable that names a folder of the project, or none, stands for nothing", async () => {
+withLinks.test("CLAUDE_CONFIG_DIR is ignored if it is relative, or in the project", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "home");
   place.skill("project/own/skills", "theirs");

@@ -1,7 +1,7 @@
 // The report of `--list` and `--check`.
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
-import { createReport, type OpenRegistry } from "../../src/cli/report.ts";
+import { createReport, type OpenRegistry } from "../../src/check/report.ts";
 import type { Diagnostic } from "../../src/diagnostics.ts";
 import { isWindows } from "../../src/fs/paths.ts";
 import { settingsFor } from "./command_line.ts";

@@ -3,18 +3,6 @@
 import config from "../../deno.json" with { type: "json" };
 import { attempt } from "../attempt.ts";
 import {
-  listOtherRoots,
-  reportDeeper,
-  reportPlaces,
-} from "../check/elsewhere.ts";
-import { addSymlinkTarget, explainScan } from "../check/explain_scan.ts";
-import {
-  type Budget,
-  checkSkill,
-  checkTogether,
-  isWithin,
-} from "../check/rules.ts";
-import {
   type Diagnostic,
   type DiagnosticDetails,
   isError,
@@ -61,6 +49,9 @@ import type {
 } from "../skills/types.ts";
 import { isOff } from "../skills/visibility.ts";
 import { byCodeUnits } from "../text.ts";
+import { listOtherRoots, reportDeeper, reportPlaces } from "./elsewhere.ts";
+import { addSymlinkTarget, explainScan } from "./explain_scan.ts";
+import { type Budget, checkSkill, checkTogether, isWithin } from "./rules.ts";
 
 /** Opens a registry that logs nothing, because its diagnostics are printed. */
 export type OpenRegistry = (
@@ -69,7 +60,58 @@ export type OpenRegistry = (
 ) => SkillSource;
 
 /** The skills and diagnostics of a scan. `docs/check.md` describes them. */
-export type Report = Awaited<ReturnType<typeof createReport>>;
+export interface Report {
+  readonly version: string;
+  /** How many skills were checked, with `--check`. */
+  readonly checked: number | undefined;
+  readonly policy: string | undefined;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly ignored: number;
+  readonly roots: readonly ReportedRoot[];
+  readonly skills: readonly ReportedSkill[];
+  readonly diagnostics: Diagnostic[];
+}
+
+export interface ReportedRoot {
+  readonly path: string;
+  readonly scope: SkillScope;
+  readonly recursive: boolean | undefined;
+  readonly status: SkillRootReport["status"];
+  readonly skills: number;
+  readonly repeated: number;
+}
+
+export interface ReportedSkill extends
+  Pick<
+    Skill,
+    | "name"
+    | "description"
+    | "scope"
+    | "directory"
+    | "file"
+    | "state"
+    | "hiddenFrom"
+    | "isHiddenFromUser"
+  > {
+  /** The name in lists that loads it, if there is one. */
+  readonly loadedAs: string | undefined;
+  /** The position of its root in the report: several roots can have the same path. */
+  readonly root: number;
+  readonly policyRule: string | undefined;
+  /** The `SKILL.md` of the skill that its name loads, if that is another. */
+  readonly shadowedBy: string | undefined;
+  /** Whether it has the files of that one. */
+  readonly isCopy: boolean | undefined;
+  /** The number of its files. */
+  readonly files: number | undefined;
+  /** Their total size in bytes. */
+  readonly size: number | undefined;
+  /** If names or words choose skills: all names that load it. */
+  readonly names?: readonly string[];
+  /** If names or words choose skills: the paths of its files. */
+  readonly paths?: readonly string[] | undefined;
+}
 
 /** What the parts of a report share. */
 interface ReportContext {
@@ -83,7 +125,7 @@ interface ReportContext {
 export async function createReport(
   settings: Settings,
   openRegistry: OpenRegistry,
-) {
+): Promise<Report> {
   const { check = false, policy } = settings.values;
   const { words } = settings;
   const registry = openRegistry(settings.roots, settings.options);
@@ -283,7 +325,7 @@ function isMissingOptionalRoot(
 
 function toReportedRoot(
   { root, scope, status, skillCount, repeatedCount }: SkillRootReport,
-) {
+): ReportedRoot {
   const { path, recursive } = root;
   const skills = skillCount;
   const repeated = repeatedCount;
@@ -339,9 +381,15 @@ function listChecked(
 }
 
 /** A skill in the report, and what is wrong with it. */
-type InspectedSkill = Awaited<ReturnType<typeof inspect>>;
+interface InspectedSkill {
+  readonly reported: ReportedSkill;
+  readonly diagnostics: readonly Diagnostic[];
+}
 
-async function inspect(skill: Skill, context: ReportContext) {
+async function inspect(
+  skill: Skill,
+  context: ReportContext,
+): Promise<InspectedSkill> {
   const { registry, settings, budgets } = context;
   const budget = budgets[limitsOf(skill.root)];
   const contents = isOff(skill)
@@ -359,7 +407,7 @@ async function toReportedSkill(
   skill: Skill,
   contents: SkillFiles | undefined,
   { registry, settings: { words }, roots, budgets }: ReportContext,
-) {
+): Promise<ReportedSkill> {
   const { name, description, scope, directory, file } = skill;
   const { state, hiddenFrom, isHiddenFromUser } = skill;
   const { served, shadowed } = registry.catalog;
@@ -370,7 +418,6 @@ async function toReportedSkill(
     loadedAs: isServed ? qualifiedName(skill) : undefined,
     description,
     scope,
-    // Two roots can have the same path, if only one of them is recursive.
     root: roots.findIndex(({ root }) => root === skill.root),
     directory,
     file,
