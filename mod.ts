@@ -596,7 +596,7 @@ function isSearched(found: EnteredDir, context: RootContext): boolean {
 /** Whether a recursive search looks into a directory. It looks into skills only if it is told to. */
 function isSearchedDeep(found: EnteredDir, root: SkillRoot): boolean {
   const name = basename(found.dir);
-  const isPutAway = !isInSkill(found) && !mayBeGroup(name) &&
+  const isPutAway = !found.file && !mayBeGroup(name) &&
     !ROOT_PARENTS.includes(name);
   const mayHoldSkills = !found.file || root.searchesSkills === true;
   return mayHoldSkills && found.depth < MAX_SEARCH_DEPTH &&

@@ -112,7 +112,9 @@ export function nearestWords(word: string, words: Iterable<string>): string[] {
     words,
     (other) => ({ other, distance: distanceOf(other.toLowerCase()) }),
   )
-    .filter(({ other, distance }) => distance <= Math.min(2, other.length >> 1))
+    .filter(({ other, distance }) =>
+      distance <= Math.min(2, (other.length + 1) / 3)
+    )
     .sort((a, b) => a.distance - b.distance || a.other.length - b.other.length)
     .map(({ other }) => other);
 }

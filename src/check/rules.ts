@@ -15,6 +15,7 @@ import {
   listFields,
   meantField,
   readFields,
+  REQUIRED_FIELDS,
 } from "../skills/fields.ts";
 import { pathOnDisk } from "../skills/files.ts";
 import {
@@ -248,11 +249,18 @@ function checkInstructions({ text }: CheckedSkill): DiagnosticDetails[] {
   }];
 }
 
-/** Invisible characters can hide text. */
-function checkInvisible({ text }: CheckedSkill): DiagnosticDetails[] {
+/** Invisible characters can hide text. A limit reports those of the required fields. */
+function checkInvisible({ text, fields }: CheckedSkill): DiagnosticDetails[] {
+  const required = REQUIRED_FIELDS.map((name) => findField(name, fields));
+  const isReported = (line: number) =>
+    required.some((field) =>
+      field && line >= field.line && line < field.line + field.lines.length
+    );
   const lines = text.replace(/^\ufeff/, "").split(/\r\n?|\n/)
     .map(listInvisible);
-  const index = lines.findIndex((characters) => characters.length > 0);
+  const index = lines.findIndex((characters, index) =>
+    characters.length > 0 && !isReported(index + 1)
+  );
   if (index === -1) return [];
   const reason = `there are invisible characters, such as ${lines[index]![0]}`;
   const fix = "remove them, and find out where they come from";
@@ -271,7 +279,7 @@ function checkLength({ text }: CheckedSkill): DiagnosticDetails[] {
   return [{ rule: "long", reason, fix }];
 }
 
-/** Reports skills inside a skill, which are only files of it. */
+/** Reports skills inside a skill, which are also files of it. */
 function checkInside({ paths }: CheckedSkill): DiagnosticDetails[] {
   const inside = paths.filter((path) => {
     const [, name = "", ...rest] = path.split("/");
@@ -282,7 +290,7 @@ function checkInside({ paths }: CheckedSkill): DiagnosticDetails[] {
   return [{
     rule: "not-served",
     reason:
-      `it contains ${dirs} with another ${SKILL_MD}, which the server serves only as files of this skill`,
+      `it contains ${dirs} with another ${SKILL_MD}, which the server serves as files of this skill`,
     fix:
       `move this ${SKILL_MD} into a folder of its own, unless that is intended`,
   }];

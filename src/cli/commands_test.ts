@@ -35,7 +35,7 @@ Deno.test("--print-config says why it prints no entry with an invalid policy", a
   const args = ["--policy", "policy.yaml", "--print-config", "cursor"];
   const cases = [
     [undefined, "there is no such file"],
-    ["rules:\n- { state: of }", "rules\\[0\\]\\.state: Invalid option"],
+    ["rules:\n- { state: of }", "rules\\[0\\]\\.state: It must be one of"],
   ] as const;
   for (const [rules, reason] of cases) {
     if (rules !== undefined) place.file("project/policy.yaml", rules);

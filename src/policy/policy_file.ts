@@ -57,7 +57,7 @@ const DIR = z.string({
 /** YAML 1.1 writes "off" as false. */
 const STATE = z.pipe(
   z.transform((state) => state === false ? "off" : String(state).toLowerCase()),
-  z.enum(STATE_NAMES),
+  z.enum(STATE_NAMES, `It must be one of ${STATE_NAMES.join(", ")}`),
 );
 
 const RULE = z.strictObject({
@@ -68,10 +68,12 @@ const RULE = z.strictObject({
 });
 
 const POLICY = z.strictObject({ rules: z.array(RULE) }, {
-  error: ({ input }) =>
-    Array.isArray(input)
+  error: ({ input }) => {
+    if (input === null) return "The file is empty";
+    return Array.isArray(input)
       ? 'Write "rules:" on the first line, and this list below it'
-      : undefined,
+      : undefined;
+  },
 });
 
 /** The last contents of a policy file. A file with diagnostics has no rules. */

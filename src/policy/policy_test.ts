@@ -155,7 +155,7 @@ Deno.test("Policy checks an object like a file", async () => {
   const rules = [{ state: "of" } as unknown as SkillPolicyRule];
   const policy = new Policy({ policy: { rules } });
   const [diagnostic] = await policy.load(new Project({}));
-  assert.match(diagnostic!.reason, /^rules\[0\]\.state: Invalid option/);
+  assert.match(diagnostic!.reason, /^rules\[0\]\.state: It must be one of/);
   assert.equal(policy.isUsable, false);
 });
 

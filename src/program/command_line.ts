@@ -49,7 +49,7 @@ const PRINTING = {
   "list": {
     type: "boolean",
     help:
-      "list the skills, their folders, and their problems, or show the skills with these names or words in full",
+      "list the skills, their folders, and their problems; with names or words after it, show these skills in full",
   },
   "check": {
     type: "boolean",

@@ -74,7 +74,7 @@ const TABLES: Record<string, (client: ClientName) => unknown[] | undefined> = {
       [...new Set(versions)].join(", "),
     ];
   },
-  "Clients that list skills": (name) => {
+  "Clients that read skills": (name) => {
     const { title, ownSkills, ownList } = CLIENTS[name];
     const dirs = ownSkills?.map((dir) => `\`${dir}\``).join(", ");
     return dirs === undefined ? undefined : [title, dirs, ownList];
