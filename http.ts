@@ -157,7 +157,7 @@ async function answer(
   path: string,
   address?: Deno.Addr,
 ): Promise<Response> {
-  const refused = access.findHostRefusal(request, address);
+  const refused = access.refuseUnknownHost(request, address);
   if (refused !== undefined) return refused;
   // Browsers send it without a token, before a request from a page of another origin.
   const preflight = answerPreflight(request);

@@ -139,6 +139,7 @@ import type { NearMiss, ScanSubscriber } from "./src/skills/source.ts";
 import type {
   BaseDirs,
   GivenSkillRoot,
+  ReportedDiagnostic,
   ScanOptions,
   ShadowedSkill,
   Skill,
@@ -167,7 +168,11 @@ import {
 import { inTurns, SharedTask } from "./src/tasks.ts";
 import { isObject, truncateCharacters } from "./src/text.ts";
 import { profileFor } from "./src/views/clients.ts";
-import type { SkillToolOptions, ToolOptions } from "./src/views/options.ts";
+import {
+  DEFAULT_TOOLSET,
+  type SkillToolOptions,
+  type ToolOptions,
+} from "./src/views/options.ts";
 import type { SkillService } from "./src/wire/server.ts";
 
 export { RULES } from "./src/diagnostics.ts";
@@ -207,7 +212,8 @@ export async function scanSkillRoots(
 
 /**
  * Runs the checks of `--check`, and returns diagnostics by file and line.
- * {@linkcode RULES} lists the effect of each rule.
+ * {@linkcode RULES} lists the effect of each rule. Reads the environment variables that
+ * the program reads.
  *
  * @param dirs Paths or file URLs of directories or files, or names of skills. A comma
  *   separates several, unless the whole is a path that exists. Default: the directories
@@ -219,7 +225,7 @@ export async function scanSkillRoots(
 export async function checkSkills(
   dirs?: readonly (string | URL)[],
   options: Omit<ScanOptions, keyof BaseDirs> = {},
-): Promise<Diagnostic[]> {
+): Promise<ReportedDiagnostic[]> {
   if (dirs?.length === 0) return [];
   const { createSettings } = await import("./src/program/settings.ts");
   const { createReport } = await import("./src/check/report.ts");
@@ -275,7 +281,7 @@ interface ReadVersion {
   readonly digest: string | undefined;
   /** When to read the file again, in milliseconds since 1970, if it has just changed. */
   readonly recheckAt: number | undefined;
-  /** A version of the file that would be skipped, if this one is served instead. */
+  /** A newer version, which would be skipped, so that this one is served for now. */
   readonly unfinished?: UnfinishedFile | undefined;
 }
 
@@ -593,7 +599,7 @@ function isSearched(found: EnteredDir, context: RootContext): boolean {
     : isGroup(found, context);
 }
 
-/** Whether a recursive search looks into a directory. It looks into skills only if it is told to. */
+/** Whether a recursive search looks into a directory: into a skill only if told to. */
 function isSearchedDeep(found: EnteredDir, root: SkillRoot): boolean {
   const name = basename(found.dir);
   const isPutAway = !found.file && !mayBeGroup(name) &&
@@ -648,8 +654,9 @@ function isWorthReporting(
 // ---- Read --------------------------------------------------------------------------
 
 /**
- * How long a scan, or a look for hidden files, may read and parse the files of a project,
- * in milliseconds. A stranger's frontmatter can take a fifth of a second to parse.
+ * How long a scan may read and parse the files of a project, and so may all looks for
+ * hidden files until the next scan, in milliseconds. A stranger's frontmatter can take a
+ * fifth of a second to parse.
  */
 const MAX_PROJECT_MS = 2_000;
 
@@ -951,8 +958,9 @@ function subjectOf(
   const paths = [...candidates.map(({ dir }) => dir), realDir];
   if (skillMd?.frontmatter) return { names: [skillMd.name], scope, paths };
   // A skipped skill may have any of these.
-  const names = [skillMd?.name ?? [], ...paths.map((path) => basename(path))];
-  return { names: [...new Set(names.flat())], scope, paths };
+  const names = [skillMd?.name, ...paths.map((path) => basename(path))]
+    .filter((name) => name !== undefined);
+  return { names: [...new Set(names)], scope, paths };
 }
 
 /** Describes a path that is no skill to the policy. */
@@ -1031,10 +1039,10 @@ function countSkills(
 // ---- Name --------------------------------------------------------------------------
 
 /**
- * Decides which skill each name loads. Names go first to skills that the model may
- * load, then to hidden ones, and of a project's only to those that mean no global skill,
- * so that a clone's hidden `git` cannot make the user's disappear. A skill that is off
- * takes no name.
+ * Decides which skill each name loads. Names go first to skills that the model may load,
+ * and then to hidden ones. A hidden skill of a project gets a name only if no global skill
+ * is meant by it, so that a clone's hidden `git` cannot make the user's disappear. A skill
+ * that is off takes no name.
  *
  * @param skipped The skipped skills. No other skill may load under their names.
  */
@@ -1149,7 +1157,7 @@ export class SkillRegistry {
   /** @ignore The maximum time between two scans in seconds, or 0 for no timer. */
   readonly refreshSeconds: number;
   readonly #scans = new SharedTask<SkillCatalog>();
-  /** The last scan for what is deeper than the roots are searched. */
+  /** The last scan that searched the roots deeper, for unknown names. */
   #deepScan: { start: number; scanned: Promise<Scan> } | undefined;
   /** The digests of files, by version and path. */
   readonly #digests = new Map<string, string>();
@@ -1379,7 +1387,7 @@ export class SkillRegistry {
    * @param options How long ago a scan may have begun to be new enough, in milliseconds.
    *   Default: 0, for a new scan.
    * @returns The catalog, once the scan is complete.
-   * @throws {Error} If the registry is closed.
+   * @throws {Error} If the registry is closed, or what its function `log` throws.
    */
   async refresh(
     { maxAgeMs = 0 }: { maxAgeMs?: number } = {},
@@ -1399,7 +1407,7 @@ export class SkillRegistry {
     this.#scanTime = performance.now() - this.#scanStart;
     if (this.#isClosed) return previous;
     this.#catalog = catalog;
-    for (const subscriber of this.#subscribers) subscriber.onScan(catalog);
+    for (const subscriber of this.#subscribers) subscriber.onScan();
     this.updateWatcher();
     this.#startTimer();
     const keys = changedKeys(catalog, previous);
@@ -1483,7 +1491,10 @@ export class SkillRegistry {
     this.#subscribers.add(subscriber);
   }
 
-  /** Starts to keep the catalog up to date with a timer and by watching directories. */
+  /**
+   * Starts to keep the catalog up to date with a timer and by watching directories. Does
+   * nothing once the registry is closed.
+   */
   watch(): void {
     if (this.#isClosed) return;
     this.#isWatching = true;
@@ -1621,8 +1632,8 @@ function dirsToWatch(
 
 /**
  * Creates a service of skills as tools, prompts, and resources, and through the Skills
- * extension, for servers that have nothing else. It scans the registry if that was not
- * scanned yet, and notifies clients of changes.
+ * extension, for servers that have nothing else. It begins the first scan if there was
+ * none, and notifies clients of changes.
  *
  * ```ts ignore
  * import process from "node:process";
@@ -1650,6 +1661,7 @@ export async function createSkillService(
   options: SkillToolOptions = {},
 ): Promise<SkillService> {
   const toolOptions = withToolset(options);
+  // Refuses an unknown toolset or profile.
   listTools(toolOptions);
   registry.requireOpen();
   const scanned = registry.catalog.revision === 0
@@ -1697,7 +1709,7 @@ export async function createSkillService(
 }
 
 function withToolset(options: SkillToolOptions): ToolOptions {
-  return { ...options, toolset: options.toolset ?? "skill" };
+  return { ...options, toolset: options.toolset ?? DEFAULT_TOOLSET };
 }
 
 /**

@@ -99,14 +99,18 @@ export interface Diagnostic {
   readonly field?: string | undefined;
   /** The right value of that field, if it is known. */
   readonly value?: string | undefined;
-  /** Whether `--check` fails because of it. The report of `--list` and `--check` sets it. */
-  readonly severity?: "error" | "warning" | undefined;
   /** What is wrong. */
   readonly reason: string;
   /** How to fix it. If there is a line to copy, it ends with a colon. */
   readonly fix: string;
   /** A line to copy as it is, with its indentation. */
   readonly copy?: string | undefined;
+}
+
+/** A diagnostic in a report. */
+export interface ReportedDiagnostic extends Diagnostic {
+  /** Whether `--check` fails because of it. */
+  readonly severity: "error" | "warning";
 }
 
 /** A diagnostic before the file is known. */

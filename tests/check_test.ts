@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../mod.ts";
 import {
-  type Diagnostic,
   type Effect,
+  type ReportedDiagnostic,
   type Rule,
   RULES,
 } from "../src/diagnostics.ts";
@@ -77,7 +77,7 @@ async function isListed(place: Place): Promise<boolean> {
 async function checkText(
   dir: string,
   text: string,
-): Promise<Diagnostic[]> {
+): Promise<ReportedDiagnostic[]> {
   using place = new Place();
   place.skill("skills", dir, text);
   const diagnostics = await diagnosticsIn(
@@ -100,7 +100,7 @@ async function checkText(
 /** Follows the fixes of a text, as a person does: writes a new line, or one in place of another. */
 function followFixes(
   text: string,
-  diagnostics: readonly Diagnostic[],
+  diagnostics: readonly ReportedDiagnostic[],
 ): string {
   const lines = text.split("\n");
   // From the last one up, since one line can take the place of several.
@@ -180,7 +180,7 @@ async function assertFollowed(
   const { stdout } = await runServer(dirs, { args: all });
   const { skills, diagnostics }: {
     skills: unknown[];
-    diagnostics: Diagnostic[];
+    diagnostics: ReportedDiagnostic[];
   } = JSON.parse(stdout);
   const rules = diagnostics.map(({ rule }) => rule);
   assert.ok(!rules.includes("not-searched"), text);

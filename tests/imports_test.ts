@@ -5,7 +5,7 @@ import { listModules, read } from "./testing/docs.ts";
 
 /** The directories of `src/`: a module imports from its own and from those before it. */
 const ORDER = [
-  "text",
+  "*.ts",
   "fs",
   "skills",
   "policy",
@@ -42,7 +42,7 @@ function resolveImport(module: string, path: string): string {
 function rankOf(module: string): number {
   const [top, dir, ...rest] = module.split("/");
   if (top !== "src") return -1;
-  return ORDER.indexOf(rest.length > 0 ? dir! : "text");
+  return ORDER.indexOf(rest.length > 0 ? dir! : "*.ts");
 }
 
 /** Lists everything that is loaded with a module. */

@@ -4,7 +4,7 @@ import type { Diagnostic } from "../diagnostics.ts";
 import { isStray, listFields, meantField } from "../skills/fields.ts";
 import { SKILL_MD } from "../skills/names.ts";
 import { findLinkText } from "../skills/near_misses.ts";
-import { HEAD_SIZE, NOT_UTF_8 } from "../skills/skill_md.ts";
+import { NO_END, NOT_UTF_8 } from "../skills/skill_md.ts";
 import { quote } from "../text.ts";
 import { writeInstead } from "./field_lines.ts";
 
@@ -111,9 +111,7 @@ function explainBottomFence(lines: readonly string[]): Partial<Diagnostic>[] {
   const last = lines[end] ?? "";
   if (FENCE.test(last)) return [];
   if (ALMOST_FENCE.test(last)) return [almostFence(end + 1)];
-  const size = `${HEAD_SIZE / 1024} KiB`;
-  const reason =
-    `there is no line "---" below the frontmatter, in the first ${size}`;
+  const { reason } = NO_END;
   return [{ line: end, reason, fix: 'write a line "---" below this one' }];
 }
 

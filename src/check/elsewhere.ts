@@ -117,7 +117,8 @@ function isOutsideRoots(path: string, roots: readonly SkillRoot[]): boolean {
 
 function placeAt(path: string, fix: string, rest: Partial<Place>): Place {
   // A project may be a stranger's, so the limit for its directories applies.
-  const isLimited = isAtOrBelow(path, findWorkingDirectory() ?? path);
+  const here = findWorkingDirectory();
+  const isLimited = here === undefined || isAtOrBelow(path, here);
   return { path, fix, isLimited, ...rest };
 }
 

@@ -27,11 +27,9 @@ export function explainScan(
     const among = isNamedSkills(dirname(file));
     return among ? checkLooseFile(file) : [diagnostic];
   }
-  const bytes = dirOfSkillMd(file) === undefined
-    ? new Uint8Array()
-    : readHead(file);
-  if (bytes.length === 0) return [diagnostic];
-  return explainSkillMd(diagnostic, bytes);
+  if (dirOfSkillMd(file) === undefined) return [diagnostic];
+  const bytes = readHead(file);
+  return bytes.length === 0 ? [diagnostic] : explainSkillMd(diagnostic, bytes);
 }
 
 /** Suggests a folder or a skill of almost the same name instead of a missing directory. */
@@ -57,7 +55,7 @@ function explainMissingDir(
 }
 
 /** Adds the target of a symlink as written. */
-export function addSymlinkTarget(diagnostic: Diagnostic): Diagnostic {
+export function addSymlinkTarget<D extends Diagnostic>(diagnostic: D): D {
   const { rule, file, reason } = diagnostic;
   const mayBeLink = rule.startsWith("link-") || rule === "not-served";
   const target = mayBeLink ? attempt(() => Deno.readLinkSync(file)) : undefined;

@@ -6,6 +6,7 @@ import {
   type Diagnostic,
   type DiagnosticDetails,
   isError,
+  type ReportedDiagnostic,
   RULES,
   withAdvice,
 } from "../diagnostics.ts";
@@ -70,7 +71,7 @@ export interface Report {
   readonly ignored: number;
   readonly roots: readonly ReportedRoot[];
   readonly skills: readonly ReportedSkill[];
-  readonly diagnostics: Diagnostic[];
+  readonly diagnostics: ReportedDiagnostic[];
 }
 
 export interface ReportedRoot {
@@ -213,7 +214,7 @@ function reportEmptyDirs(
 function withSeverity(
   diagnostic: Diagnostic,
   emptyDirs: readonly string[],
-): Diagnostic {
+): ReportedDiagnostic {
   const isFailure = isError(diagnostic) ||
     isAtOrBelowAny(diagnostic.file, emptyDirs);
   return { ...diagnostic, severity: isFailure ? "error" : "warning" };
@@ -345,13 +346,13 @@ function listEmptyDirs(
   if (diagnostics.some(({ rule }) => rule === "policy")) return [];
   const failed = diagnostics.filter(isError).map(({ file }) => file);
   // Several directories can lead to one skill.
-  const looked = [...checked, ...failed].map(realPathOf);
-  if (dirs.length === 0 && looked.length > 0) return [];
+  const covered = [...checked, ...failed].map(realPathOf);
+  if (dirs.length === 0 && covered.length > 0) return [];
   // Next to skills, files and directories such as `_old` need not be skills.
   const isEmpty = (dir: string) =>
     !attempt(() => Deno.statSync(dir).isFile) &&
     !(isNamedSkills(dirname(dir)) && isMarkedAsNonSkill(dir)) &&
-    !looked.some((path) => isAtOrBelow(path, realPathOf(dir)));
+    !covered.some((path) => isAtOrBelow(path, realPathOf(dir)));
   const named = dirs.length > 0 ? dirs : [findWorkingDirectory() ?? "."];
   return named.filter(isEmpty);
 }
@@ -446,6 +447,7 @@ async function listFiles(
   if (isUsedUp(budget)) return undefined;
   const contents = await registry.listFiles(skill);
   const { entryCount, isComplete } = contents;
+  // Of a list that was cut, at least one entry is left.
   budget.entries -= isComplete ? entryCount : entryCount + 1;
   return contents;
 }

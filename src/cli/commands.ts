@@ -78,7 +78,7 @@ async function printConfig(
   return code;
 }
 
-/** Prints the model's view in a client that starts the server with the entry of `--print-config`. */
+/** Prints what the model sees if a client has the entry of `--print-config`. */
 async function printModelView(
   settings: Settings,
   openRegistry: OpenRegistry,

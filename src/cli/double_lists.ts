@@ -6,7 +6,7 @@ import type { Settings } from "../program/settings.ts";
 import { listAll } from "../skills/catalog.ts";
 import type { Skill, SkillCatalog } from "../skills/types.ts";
 import { count } from "../text.ts";
-import { type ClientName, CLIENTS, profileOfOption } from "../views/clients.ts";
+import { type ClientName, CLIENTS } from "../views/clients.ts";
 import { listEntries } from "../views/entries.ts";
 import { formatValue } from "./config.ts";
 import { listPassages } from "./model_view.ts";
@@ -39,7 +39,7 @@ export async function explainDoubleLists(
   const start = `${title} also lists ${double.length} of ${all} itself`;
   if (ownList === "only names") return `${start}, but without descriptions.`;
   const sizeOf = (catalog: SkillCatalog) =>
-    listPassages(name, { profile: profileOfOption(name), catalog, options })
+    listPassages(name, catalog, options)
       .reduce((sum, { text }) => sum + text.length, 0);
   const saved = sizeOf(catalog) - sizeOf(listByName(double, catalog));
   if (saved <= 0) return `${start}.`;

@@ -3,7 +3,7 @@
  * MCP client sees before it calls a tool.
  */
 
-import { listMcpTools, type ToolView } from "../features/tools.ts";
+import { listMcpTools } from "../features/tools.ts";
 import type { SkillCatalog } from "../skills/types.ts";
 import { count } from "../text.ts";
 import { OTHER_CLIENTS, profileOfOption } from "../views/clients.ts";
@@ -18,9 +18,7 @@ export function formatModelView(
   options: ToolOptions,
   json = false,
 ): readonly string[] {
-  const profile = profileOfOption(options.profile ?? client);
-  const view = { profile, catalog, options };
-  const passages = listPassages(client, view);
+  const passages = listPassages(client, catalog, options);
   if (json) return formatJson(passages);
   const skills = count(listEntries("model", catalog).length, "skill");
   const title = formatClient(client);
@@ -34,7 +32,7 @@ export function formatModelView(
 }
 
 function formatClient(client: string): string {
-  if (client === OTHER_CLIENTS) return "clients that were not measured";
+  if (client === OTHER_CLIENTS) return "clients without a profile";
   return profileOfOption(client).measured === undefined
     ? `${client}, which was not measured`
     : client;
@@ -51,11 +49,16 @@ function formatPassage({ title, text }: Passage): string {
 }
 
 /** Lists all texts of the server that the model sees before it calls a tool. */
-export function listPassages(client: string, view: ToolView): Passage[] {
+export function listPassages(
+  client: string,
+  catalog: SkillCatalog,
+  options: ToolOptions,
+): Passage[] {
   const { keepsInstructionsTo, searchesTools } = profileOfOption(client);
-  const { catalog, options } = view;
+  // `--profile` changes what the server sends, but not what the client shows.
+  const profile = profileOfOption(options.profile ?? client);
   const search = searchesTools ? ", which the model has to search for" : "";
-  const passages = listMcpTools(view)
+  const passages = listMcpTools({ profile, catalog, options })
     .flatMap(({ name, description, inputSchema }) => [
       { title: `Tool ${name}${search}`, text: description! },
       ...Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => ({

@@ -10,6 +10,7 @@
 import { escapeInvisible } from "../invisible.ts";
 import { escapeCommands, log, logged } from "../log.ts";
 import { type ByteWriter, writeAll } from "../output.ts";
+import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { readEnvironment } from "../program/settings.ts";
 import { formatIndentedJson } from "../text.ts";
 
@@ -46,7 +47,7 @@ export function isInActions(): boolean {
 }
 
 export function annotation(
-  severity: string,
+  severity: ReportedDiagnostic["severity"],
   properties: Readonly<Record<string, string | number | undefined>>,
   message: readonly string[],
 ): string {

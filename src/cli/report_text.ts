@@ -10,7 +10,7 @@ import {
   type ReportedRoot,
   type ReportedSkill,
 } from "../check/report.ts";
-import type { Diagnostic } from "../diagnostics.ts";
+import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { dirname, join, relative, withTilde } from "../fs/paths.ts";
 import { STATES } from "../policy/states.ts";
 import type { Settings } from "../program/settings.ts";
@@ -23,7 +23,7 @@ export function formatReport(
   { options: { homeDirectory: home }, values: { list }, words }: Settings,
 ): string[] {
   const diagnostics = report.diagnostics
-    .toSorted((a, b) => byCodeUnits(a.severity!, b.severity!));
+    .toSorted((a, b) => byCodeUnits(a.severity, b.severity));
   const reported = diagnostics.flatMap((it) => formatReported(it, home));
   const advice = formatAdvice(report, words, home);
   const summary = [summarize(report), advice.sentence].filter(Boolean)
@@ -155,7 +155,7 @@ function alignColumns(rows: readonly string[][]): string[] {
  * Actions shows it beside the line.
  */
 function formatReported(
-  diagnostic: Diagnostic,
+  diagnostic: ReportedDiagnostic,
   home: string | undefined,
 ): string[] {
   const { rule, severity, line, reason, fix, copy } = diagnostic;
@@ -168,7 +168,7 @@ function formatReported(
     const message = [`${position}: ${reason}`, `fix: ${fix}`, ...lines];
     // Absolute paths work in any directory: the runner makes them relative.
     const place = { file: diagnostic.file, line, title: rule };
-    return [annotation(severity!, place, message)];
+    return [annotation(severity, place, message)];
   }
   const start = `${position}: ${severity}[${rule}]: ${reason}`;
   return [start, `  fix: ${fix}`, ...lines];

@@ -1,4 +1,4 @@
-/** Serves no files but Markdown with the toolset `reference`, as the server that introduced it does. */
+/** Serves only Markdown with the toolset `reference`, as the server that introduced it does. */
 
 import { NOT_THERE, SkillFileError } from "../fs/errors.ts";
 import type { SkillSource } from "../skills/source.ts";

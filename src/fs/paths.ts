@@ -163,9 +163,8 @@ function toPrefix(path: string): string {
 }
 
 /**
- * Normalizes a path that a person wrote for comparison, with slashes but none at its
- * end, so the root is empty. Real paths need no such form: a disk can distinguish names
- * that are equal in it.
+ * Returns the form in which rules compare paths: with slashes but none at the end, so that
+ * the root is empty. Not for other uses: a disk can distinguish names that are equal in it.
  */
 export function comparablePath(path: string): string {
   const slashed = isWindows ? path.replaceAll("\\", "/") : path;

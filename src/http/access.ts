@@ -30,7 +30,7 @@ const WRONG_TOKEN =
   "The bearer token is missing or wrong: send a valid one, without its name, in the Authorization header";
 
 export interface AccessOptions {
-  readonly tokens?: Tokens | undefined;
+  readonly tokens: Tokens | undefined;
   /** Host names that are served in addition to those of the local machine. */
   readonly hosts: readonly string[];
   /** The IP address of the proxy whose `X-Forwarded-For` names the client in the log. */
@@ -68,7 +68,10 @@ export class AccessControl {
   }
 
   /** Returns an error response to a request for an unknown host, or from a page of one. */
-  findHostRefusal(request: Request, address?: Deno.Addr): Response | undefined {
+  refuseUnknownHost(
+    request: Request,
+    address?: Deno.Addr,
+  ): Response | undefined {
     const { headers, url } = request;
     // HTTP/2 has no Host header.
     const host = headers.get("host") ?? URL.parse(url)?.host;

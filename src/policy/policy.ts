@@ -77,7 +77,7 @@ export class Policy {
       const { message } = error as Error;
       const details = { reason: message, fix: NAME_READABLE };
       return this.#addEffect([
-        { rule: "policy", file: this.#place, ...details },
+        { rule: "policy", file: this.#source, ...details },
       ]);
     }
   }
@@ -88,7 +88,7 @@ export class Policy {
     // Loaded on demand, because only a policy needs a schema.
     const { checkPolicy, loadPolicy } = await import("./policy_file.ts");
     this.#loaded = this.file === undefined
-      ? this.#loaded ?? checkPolicy(policy, this.#place)
+      ? this.#loaded ?? checkPolicy(policy, this.#source)
       : loadPolicy(this.file, project, this.#loaded);
     return this.#loaded;
   }
@@ -100,7 +100,7 @@ export class Policy {
     return diagnostics.map((it) => ({ ...it, fix: `${it.fix}; ${effect}` }));
   }
 
-  get #place(): string {
+  get #source(): string {
     return this.file ?? "options.policy";
   }
 
@@ -147,7 +147,7 @@ export class Policy {
       const isUsed = listings.some((listing) => isMatch(active, listing));
       return isUsed ? [] : {
         rule: "policy-unused",
-        file: this.#place,
+        file: this.#source,
         reason: `rules[${index}] matches no skill`,
         fix: "check its spelling, unless it is meant for skills elsewhere",
       };

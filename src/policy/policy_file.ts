@@ -98,13 +98,13 @@ export function loadPolicy(
   return text === last?.text ? last : { text, ...parseRules(text, file) };
 }
 
-/** @param place The path of the policy's file, or the name of the option with it. */
+/** @param source The path of the policy's file, or the name of the option with it. */
 function unusable(
-  place: string,
+  source: string,
   problems: readonly Pick<Diagnostic, "line" | "reason" | "fix">[],
 ): PolicyFile {
   const diagnostics = problems
-    .map((it): Diagnostic => ({ ...it, rule: "policy", file: place }));
+    .map((it): Diagnostic => ({ ...it, rule: "policy", file: source }));
   return { rules: [], diagnostics };
 }
 
@@ -156,10 +156,10 @@ function parseRules(text: string, file: string): PolicyFile {
 }
 
 /** Checks a policy against the schema. */
-export function checkPolicy(policy: unknown, place: string): PolicyFile {
+export function checkPolicy(policy: unknown, source: string): PolicyFile {
   const { localeError } = z.locales.en();
   const { data, error } = z.safeParse(POLICY, policy, { error: localeError });
-  if (error) return unusable(place, error.issues.map(explainIssue));
+  if (error) return unusable(source, error.issues.map(explainIssue));
   const rules = data.rules
     .map((rule, index) => ({ ...rule, place: `rules[${index}]` }));
   return { rules, diagnostics: [] };

@@ -16,6 +16,7 @@ import {
   OTHER_CLIENTS,
   PROFILE_NAMES,
 } from "../views/clients.ts";
+import { DEFAULT_TOOLSET } from "../views/options.ts";
 
 /** An option, as `parseArgs` of `node:util` takes it, and its documentation. */
 export interface Option {
@@ -127,7 +128,7 @@ const SERVING = {
     choices: TOOLSET_NAMES,
     help: `which tools the model gets: ${
       TOOLSET_NAMES.join(", ")
-    } (default: skill)`,
+    } (default: ${DEFAULT_TOOLSET})`,
   },
   "profile": {
     type: "string",

@@ -34,7 +34,11 @@ import type {
   SkillRootOptions,
 } from "../skills/types.ts";
 import { MAX_LENGTHS, quote } from "../text.ts";
-import type { ToolOptions, Toolset } from "../views/options.ts";
+import {
+  DEFAULT_TOOLSET,
+  type ToolOptions,
+  type Toolset,
+} from "../views/options.ts";
 import { type CommandLine, OPTIONS, UsageError } from "./command_line.ts";
 
 export interface Settings {
@@ -126,7 +130,7 @@ function createOptions(
     trustedDirs: values["trust-links"],
     refreshSeconds: refresh === undefined ? undefined : Number(refresh),
     watchDirs: !values["no-watch"],
-    toolset: (values.tools ?? "skill") as Toolset,
+    toolset: (values.tools ?? DEFAULT_TOOLSET) as Toolset,
     profile: values.profile,
     allowShell: !values.remote,
     isRemote: values.remote,

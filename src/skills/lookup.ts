@@ -10,12 +10,15 @@
  * 3. a project's skill of this name that is hidden from the model
  * 4. a project's skill that is called so in another way, if no global skill is called so
  *
- * Other ways are `plugin:name`, such as `office:pdf` for `office/skills/pdf`; or else the
- * name of the directory or the prompt, if exactly one skill has it; or else, of a global
- * skill, what follows the last colon, if exactly one has that name. The first way in which
- * any skill of the scope is called so decides, also if that skill is off, hidden, or
- * broken: nothing else loads in its place. So what a clone holds takes none of the user's
- * names.
+ * A skill is called so in another way:
+ *
+ * - as `plugin:name`, such as `office:pdf` for `office/skills/pdf`
+ * - else by the name of its directory or prompt, if exactly one skill has that
+ * - else, if it is global, by what follows the last colon, if exactly one has that name
+ *
+ * In each scope, the first way in which any skill is called so decides, also if that skill
+ * is off, hidden, or broken: nothing else loads in its place. So what a clone holds takes
+ * none of the user's names.
  *
  * Names with `project:` or `global:` match only skills of that scope.
  */
@@ -27,6 +30,7 @@ import { listAll } from "./catalog.ts";
 import {
   cleanName,
   parseSkillUri,
+  SCOPED,
   SCOPES,
   skillKey,
   toPromptName,
@@ -205,13 +209,13 @@ export function lastPartOf(name: string): string {
   return name.slice(name.lastIndexOf(":") + 1);
 }
 
-const SCOPED = /^(project|global):(.*)$/is;
-
 /** Splits a name into a key and the scopes that it means: the one before the key, or both. */
 export function parseName(
   text: string,
 ): { scopes: readonly SkillScope[]; key: string } {
   const [, scope, name = text] = SCOPED.exec(cleanName(text)) ?? [];
-  const scopes = SCOPES.filter((it) => it === (scope?.toLowerCase() ?? it));
+  const scopes = scope === undefined
+    ? SCOPES
+    : SCOPES.filter((it) => it === scope.toLowerCase());
   return { scopes, key: skillKey(name) };
 }

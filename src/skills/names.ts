@@ -48,9 +48,12 @@ export function skillKey(name: string): string {
 /** The scopes, as words in names. */
 export const SCOPES = ["project", "global"] as const;
 
+/** A name that begins with a scope: the scope, and the rest. */
+export const SCOPED = /^(project|global):(.*)$/is;
+
 /** Whether a name begins with a scope. The plain name of a skill must not. */
 export function isScoped(name: string): boolean {
-  return /^(?:project|global):/i.test(name);
+  return SCOPED.test(name);
 }
 
 /** Matches versions, such as `5.0.1`. */
@@ -70,7 +73,7 @@ export function pluginOf(directory: string): string | undefined {
   return isUnusable ? undefined : plugin;
 }
 
-/** Replaces white space in a name, because Claude Code cannot invoke a prompt whose name has any. */
+/** Replaces white space, because Claude Code cannot invoke a prompt whose name has any. */
 export function toPromptName(name: string): string {
   return name.replace(/\s/g, "-");
 }

@@ -177,7 +177,7 @@ function isForSkills(dir: string, { roots, groups }: Layout): boolean {
     roots.some((root) => isAtOrBelow(dir, root) && !isMixed(root));
 }
 
-/** Whether a directory also holds other things than skills, so that it hardly says what is meant. */
+/** Whether a directory also holds other things than skills, so it hardly says what is meant. */
 function isMixed(dir: string): boolean {
   return !isNamedSkills(dir) && mayRead(dir) &&
     [".git", ".claude", "skills"].some((name) => isThere(join(dir, name)));

@@ -74,7 +74,7 @@ export class Project {
   }
 
   /** Whether symlinks in the project may lead to a real path. */
-  contains(realPath: string): boolean {
+  allowsTarget(realPath: string): boolean {
     return this.scopeOf(realPath) === "project" ||
       isAtOrBelowAny(realPath, this.trusted);
   }
@@ -85,7 +85,7 @@ export class Project {
    * a project's symlink.
    */
   leadsOut(path: string, realPath: string): boolean {
-    return this.#realPath !== undefined && !this.contains(realPath) &&
+    return this.#realPath !== undefined && !this.allowsTarget(realPath) &&
       withDirsAbove(dirname(path))
         .some((dir) => this.scopeOf(realPathOf(dir)) === "project");
   }
@@ -195,7 +195,7 @@ function findSymlinkDiagnostic(
   { project, confinement }: SymlinkRules,
 ): DiagnosticDetails | undefined {
   const isInProject = project.scopeOf(locationOf(path)) === "project";
-  if (isInProject && !project.contains(target)) return LINK_OUT_OF_PROJECT;
+  if (isInProject && !project.allowsTarget(target)) return LINK_OUT_OF_PROJECT;
   return confinement !== undefined && !isAtOrBelowAny(target, confinement)
     ? LINK_OUT_OF_ROOTS
     : undefined;

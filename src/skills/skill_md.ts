@@ -194,7 +194,7 @@ export function isFlagValue(value: unknown): boolean {
     (YES.test(String(value)) || NO.test(String(value)));
 }
 
-/** Reads the two flags. One that is neither true nor false, or in a repaired field, hides the skill. */
+/** Reads the two flags. One that is not clear, or in a repaired field, hides the skill. */
 function readFlags(
   { values, repaired }: ReadFields,
 ): Omit<Flags, "hasUnknownFlags"> {
@@ -259,10 +259,12 @@ const NO_FRONTMATTER: DiagnosticDetails = {
     'begin the file with a line "---", a line with "name:" and the name of the folder, a line with "description:" and what the skill is for, and another line "---"',
 };
 
-const NO_END: DiagnosticDetails = {
+export const NO_END: DiagnosticDetails = {
   rule: "frontmatter-missing",
   line: 1,
-  reason: 'there is no line "---" below the frontmatter, in the first 16 KiB',
+  reason: `there is no line "---" below the frontmatter, in the first ${
+    HEAD_SIZE / 1024
+  } KiB`,
   fix: 'write a line "---" below the fields, or shorten them',
 };
 

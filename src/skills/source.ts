@@ -43,8 +43,8 @@ export interface NearMiss extends Pick<SkippedSkill, "scope" | "projectPath"> {
 
 /** Reacts to scans and chooses directories to watch. */
 export interface ScanSubscriber {
-  /** Called with the catalog after a scan, whether or not anything changed. */
-  onScan(catalog: SkillCatalog): void;
+  /** Called after a scan, whether or not anything changed. */
+  onScan(): void;
   /** Lists directories to watch before others, by their real paths. */
   listDirsToWatch(): readonly string[];
 }

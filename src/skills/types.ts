@@ -1,9 +1,15 @@
 /** The public data types: roots, skills, policies, and catalogs. */
 
-import type { Advice, Diagnostic, Effect, Rule } from "../diagnostics.ts";
+import type {
+  Advice,
+  Diagnostic,
+  Effect,
+  ReportedDiagnostic,
+  Rule,
+} from "../diagnostics.ts";
 import type { BaseDirs } from "../fs/paths.ts";
 
-export type { Advice, BaseDirs, Diagnostic, Effect, Rule };
+export type { Advice, BaseDirs, Diagnostic, Effect, ReportedDiagnostic, Rule };
 
 /** A file of a skill. */
 export interface SkillFile {
@@ -49,9 +55,9 @@ export interface SkillRoot {
   /** The configured path of the directory. */
   readonly path: string;
   /**
-   * Whether a stranger may have written it, as a project, so that a scan visits at most
-   * 1,000 directories in all such roots, and reads and parses their changed files for at
-   * most two seconds. Default: `false`.
+   * Whether a stranger may have written it, as in a cloned project. Scans then visit at
+   * most 1,000 directories in all such roots, and read and parse their changed files for
+   * at most two seconds. Default: `false`.
    */
   readonly isLimited?: boolean | undefined;
   /**

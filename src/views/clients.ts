@@ -45,7 +45,7 @@ export interface ClientProfile {
 /** In paths, `~` is the home directory, and `{data}` the directory for application data. */
 export interface Client {
   readonly title: string;
-  /** Clients without one are treated as unknown ones. */
+  /** Clients without one get the default one, like unknown clients. */
   readonly profile?: ClientProfile;
   /** The user's configuration file, which applies to all projects. */
   readonly file: string;
@@ -80,7 +80,7 @@ export interface Client {
   readonly ownList?: "every description" | "some descriptions" | "only names";
 }
 
-/** The profile of clients that were not measured. */
+/** The profile of clients that have none of their own. */
 export const DEFAULT_PROFILE: ClientProfile = {
   keepsInstructionsTo: 0,
   keepsResultsTo: Infinity,

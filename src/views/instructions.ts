@@ -26,7 +26,7 @@ Before you start a task, check whether one of the skills that the tool ${list} l
 If the tool ${load} is not in your list of tools, use your tool search to find it: search for "${load}" or "skills". A skill that is added later can be loaded by name at any time.`;
 }
 
-/** The maximum length of the line that summarizes the skills, in characters. Codex shows no more. */
+/** The maximum length of the summary of the skills, in characters. Codex shows no more. */
 const MAX_SUMMARY_LENGTH = 250;
 
 /** The names that are plain enough for the server's own sentences. */

@@ -14,7 +14,7 @@ export interface SkillToolOptions {
   /**
    * The name of the profile that every client gets: that of a client as `--profile`
    * names it, or `default`. Default: the profile of the client, or, on a server of the
-   * SDK, that of clients that were not measured.
+   * SDK, that of clients without one.
    */
   readonly profile?: string | undefined;
   /**
@@ -36,6 +36,8 @@ export interface SkillToolOptions {
    */
   readonly logLoads?: boolean | undefined;
 }
+
+export const DEFAULT_TOOLSET: Toolset = "skill";
 
 /** The same options, with the default toolset filled in. */
 export interface ToolOptions extends SkillToolOptions {

@@ -177,7 +177,7 @@ function contextOf(
   return {
     signal,
     clientName: info?.name || undefined,
-    sender: http?.authInfo?.clientId,
+    sender: http?.authInfo?.clientId || undefined,
     profile: profileFor(options, info?.name),
     registry,
     options,

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { SkillRegistry } from "../../mod.ts";
 import { createReport, type OpenRegistry } from "../../src/check/report.ts";
-import type { Diagnostic } from "../../src/diagnostics.ts";
+import type { ReportedDiagnostic } from "../../src/diagnostics.ts";
 import { isWindows } from "../../src/fs/paths.ts";
 import { settingsFor } from "./command_line.ts";
 import { Place, skillMd } from "./place.ts";
@@ -11,7 +11,7 @@ import { runServer, type ServerDirs } from "./server.ts";
 /** Returns the problems that a report lists, as the program prints them with `--json`. */
 export async function diagnosticsIn(
   ...args: string[]
-): Promise<Diagnostic[]> {
+): Promise<ReportedDiagnostic[]> {
   const { diagnostics } = await createReport(
     settingsFor(...args),
     openRegistry,

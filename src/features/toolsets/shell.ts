@@ -13,7 +13,7 @@ import { oneLine } from "../../text.ts";
 import { MAX_PART_SIZE, sizeInText, takeBytes } from "../../views/results.ts";
 
 /** The time limit for a shell command of a model, in seconds. */
-export const SHELL_TIMEOUT = 60;
+export const SHELL_TIMEOUT_SECONDS = 60;
 
 /** How long to wait for the output of a process that has ended, in milliseconds. */
 const OUTPUT_GRACE_MS = 500;

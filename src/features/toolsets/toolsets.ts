@@ -42,7 +42,7 @@ import {
   readPath,
 } from "../../views/reading.ts";
 import { createTextResult } from "../../views/results.ts";
-import { findShell, runShellCommand, SHELL_TIMEOUT } from "./shell.ts";
+import { findShell, runShellCommand, SHELL_TIMEOUT_SECONDS } from "./shell.ts";
 
 export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly name: string;
@@ -301,7 +301,7 @@ const shellTool = defineTool({
       !isWindows;
     const { text, isError } = await runShellCommand(
       installs ? INSTALL + command : command,
-      { directory, timeout: SHELL_TIMEOUT, signal },
+      { directory, timeout: SHELL_TIMEOUT_SECONDS, signal },
     );
     return { ...createTextResult(text), isError };
   },
