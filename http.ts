@@ -56,18 +56,18 @@ const REQUEST_GRACE_MS = 400;
 /** How long the last messages have to reach the clients, in milliseconds. */
 const CLOSE_MS = 100;
 
-/** Why Deno cannot listen, and how to fix it. */
-const NOT_LISTENING: readonly [kind: new () => Error, advice: string][] = [
+/** Why Deno cannot listen, by its error, and how to fix it. */
+const NOT_LISTENING: readonly [error: RegExp, advice: string][] = [
   [
-    Deno.errors.AddrInUse,
+    /^AddrInUse/,
     "another program uses the port; end it, or choose another port with --port",
   ],
   [
-    Deno.errors.AddrNotAvailable,
+    /^AddrNotAvailable|lookup address/,
     "this machine has no such address; correct --host",
   ],
   [
-    Deno.errors.PermissionDenied,
+    /^PermissionDenied/,
     "only the administrator may use the port; choose one from 1024 on with --port",
   ],
 ];
@@ -115,8 +115,8 @@ async function exit(reason: string): Promise<never> {
 /** `deno serve` would print the stack of its own code. */
 function exitIfNotListening(event: PromiseRejectionEvent): void {
   const { reason } = event;
-  const [, advice] = NOT_LISTENING.find(([kind]) => reason instanceof kind) ??
-    [];
+  const [, advice] =
+    NOT_LISTENING.find(([error]) => error.test(String(reason))) ?? [];
   if (advice === undefined) return;
   event.preventDefault();
   exit(`Cannot listen: ${advice}`);

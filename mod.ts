@@ -881,13 +881,17 @@ function hidingAmong(
   decided: DecidedDirs,
   options: DecideOptions,
 ): HidingIn {
+  // The same directories are above many skills.
+  const files = new Map<string, FoundFile | undefined>();
+  const findFile = (dir: string) =>
+    files.getOrInsertComputed(dir, () => findSkillFile(dir));
   return hidingByDirs((dir, skillDir) => {
     const known = decided.get(dir);
     if (known !== undefined) return hidingOf(known, known);
     const outerDir = withDirsAbove(dir).find((it) => decided.has(it)) ??
       skillDir;
     const outer = outerDir && decided.get(outerDir);
-    return outer ? innerHidingOf(dir, outer, options) : "nobody";
+    return outer ? innerHidingOf(dir, outer, options, findFile) : "nobody";
   });
 }
 
@@ -903,10 +907,11 @@ function innerHidingOf(
   dir: string,
   outer: Decided,
   options: DecideOptions,
+  findFile: typeof findSkillFile,
 ): SkillHiding {
   const { project, inner } = options;
   try {
-    const file = findSkillFile(dir);
+    const file = findFile(dir);
     if (file === undefined) return "nobody";
     const found = loadInTime(
       { dir, realDir: dir, file },
@@ -919,10 +924,22 @@ function innerHidingOf(
     if (found.skillMd) inner.known.set(dir, withoutContent(found.skillMd));
     const judged = { realDir: dir, candidates: [], ...found };
     return hidingOf(found, judge(judged, options, outer));
+  } catch {
+    if (!isAtOrBelow(dir, outer.realDir)) return "nobody";
+    if (!isClosed(dir)) return "everyone";
+    // Nobody can read what is in it, and lists say why, unless a rule hides it.
+    const judged = { realDir: dir, candidates: [], skillMd: undefined };
+    return judge(judged, options, outer).hiddenFrom;
+  }
+}
+
+/** Whether the system, and not only Deno, refuses to list a directory. */
+function isClosed(dir: string): boolean {
+  try {
+    Deno.readDirSync(dir);
+    return false;
   } catch (error) {
-    // Nobody can read a file in a directory without permission, and lists say why.
-    const isClosed = diagnosticOf(error).rule === "permission";
-    return isClosed || !isAtOrBelow(dir, outer.realDir) ? "nobody" : "everyone";
+    return error instanceof Deno.errors.PermissionDenied;
   }
 }
 
@@ -1179,8 +1196,8 @@ export class SkillRegistry {
    * @param roots The roots, in search order. Their paths can be relative to the working
    *   directory.
    * @param options Limits, the policy, and settings for updates.
-   * @throws {Error} If the path of a root or policy file is relative to an unknown
-   *   directory.
+   * @throws {Error} If the path of a root, a trusted directory, or a policy file is
+   *   relative to an unknown directory.
    * @throws {TypeError} If a path is neither text nor a URL.
    * @throws {RangeError} If a number is not valid.
    */
@@ -1190,7 +1207,10 @@ export class SkillRegistry {
   ) {
     const { workingDirectory = findWorkingDirectory(), watchDirs = true } =
       options;
-    this.#options = { ...options, workingDirectory };
+    const bases = { ...options, workingDirectory };
+    const trustedDirs = options.trustedDirs
+      ?.map((dir) => resolvePath(dir, bases));
+    this.#options = { ...bases, trustedDirs };
     const { refreshSeconds = DEFAULT_REFRESH_SECONDS } = options;
     requireInRange("refreshSeconds", refreshSeconds, MAX_REFRESH_SECONDS);
     requireInRange("maxFileSize", options.maxFileSize);
@@ -1411,11 +1431,14 @@ export class SkillRegistry {
     this.updateWatcher();
     this.#startTimer();
     const keys = changedKeys(catalog, previous);
-    if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
-      await this.#callListeners({ catalog, previous, keys });
+    try {
+      this.#logged = logDiagnostics(catalog, this.#logged, this.#log);
+    } finally {
+      // The function that logs can throw.
+      if (keys.size > 0 || !hasSameDiagnostics(catalog, previous)) {
+        await this.#callListeners({ catalog, previous, keys });
+      }
     }
-    // Last, because the function that logs can throw.
-    this.#logged = logDiagnostics(catalog, this.#logged, this.#log);
     return catalog;
   }
 

@@ -615,6 +615,21 @@ Deno.test("SkillRegistry refuses a limit that is no number, or below zero", asyn
   );
 });
 
+withLinks.test("the library resolves trusted folders as it resolves roots", async () => {
+  using place = new Place();
+  place.file("home/shared/SKILL.md", skillMd("shared"));
+  place.file("project/shared/SKILL.md", skillMd("own"));
+  place.link("../../home/shared", "project/skills/shared");
+  for (const trustedDirs of [["../home/shared"], ["~/shared"]]) {
+    const catalog = await scanSkillRoots([{ path: "skills" }], {
+      workingDirectory: place.project,
+      homeDirectory: place.home,
+      trustedDirs,
+    });
+    assert.deepEqual([names(catalog), catalog.diagnostics], [["shared"], []]);
+  }
+});
+
 Deno.test("checkSkills() checks nothing if the list of folders is empty", async () => {
   assert.deepEqual(await checkSkills([]), []);
 });

@@ -293,8 +293,8 @@ async function listUnsearched(
   openRegistry: OpenRegistry,
 ): Promise<Diagnostic[]> {
   // Users should correct a misspelled folder first.
-  const isMisspelled = catalog.diagnostics
-    .some(({ rule }) => rule === "folder-missing");
+  const isMisspelled = catalog.roots
+    .some(({ root, status }) => root.mustExist && status === "missing");
   if (isMisspelled) return [];
   const { places, deep } = listOtherRoots(catalog, settings);
   const roots = [...settings.roots, ...places, ...deep];

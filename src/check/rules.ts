@@ -250,10 +250,14 @@ function checkInstructions({ text }: CheckedSkill): DiagnosticDetails[] {
 }
 
 /** Invisible characters can hide text. A limit reports those of the required fields. */
-function checkInvisible({ text, fields }: CheckedSkill): DiagnosticDetails[] {
-  const required = REQUIRED_FIELDS.map((name) => findField(name, fields));
+function checkInvisible(
+  { text, fields, frontmatter }: CheckedSkill,
+): DiagnosticDetails[] {
+  const reported = REQUIRED_FIELDS
+    .filter((name) => listInvisible(frontmatter[name]).length > 0)
+    .map((name) => findField(name, fields));
   const isReported = (line: number) =>
-    required.some((field) =>
+    reported.some((field) =>
       field && line >= field.line && line < field.line + field.lines.length
     );
   const lines = text.replace(/^\ufeff/, "").split(/\r\n?|\n/)

@@ -1,6 +1,5 @@
 /** Joining, resolving, and comparing paths. */
 
-import { fileURLToPath } from "node:url";
 import * as posix from "jsr:@std/path@^1/posix";
 import * as windows from "jsr:@std/path@^1/windows";
 import { attempt } from "../attempt.ts";
@@ -82,7 +81,12 @@ export function toPath(path: string | URL): string {
     throw new TypeError(`Invalid path ${path}: expected text or a file URL`);
   }
   const text = String(path);
-  return /^file:\/\//i.test(text) ? fileURLToPath(text) : text;
+  if (!/^file:\/\//i.test(text)) return text;
+  const { hostname, pathname } = new URL(text);
+  const decoded = attempt(() => decodeURIComponent(pathname)) ?? pathname;
+  return isWindows
+    ? normalize(hostname ? `//${hostname}${decoded}` : decoded.slice(1))
+    : decoded;
 }
 
 /**

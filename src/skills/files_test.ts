@@ -4,11 +4,13 @@ import { diskError, DiskSpy } from "../../tests/testing/fakes.ts";
 import { needs } from "../../tests/testing/needs.ts";
 import { Place, skillMd } from "../../tests/testing/place.ts";
 import { openRegistry, root } from "../../tests/testing/registry.ts";
-import { join } from "../fs/paths.ts";
+import { basename, isAtOrBelow, join } from "../fs/paths.ts";
 
 const withLinks = needs("links");
 
 const SKILLS = "home/.claude/skills";
+
+const { NotCapable, PermissionDenied } = Deno.errors;
 
 withLinks.test("a link in a hidden skill is hidden, even if its target is not", async () => {
   using place = new Place();
@@ -91,21 +93,42 @@ withLinks.test("a link into a trusted folder leads to no hidden skill that no sc
   await assert.rejects(read("model"), /the skill serves no such file/);
 });
 
-Deno.test("a folder in a skill that may not be read is named, with the reason", async () => {
-  using place = new Place();
-  const refs = join(place.skill("skills", "git"), "refs");
-  place.file("skills/git/refs/a.md", "a");
-  using registry = new SkillRegistry([root(place.dir("skills"))]);
-  await registry.refresh();
-  using _disk = new DiskSpy((path, operation) =>
-    path.startsWith(refs) && (path !== refs || operation === "readDirSync")
-      ? new Deno.errors.PermissionDenied()
-      : undefined
-  );
-  const { files, skipped } = await registry.listFiles(registry.find("git")!);
-  assert.deepEqual(files.map(({ path }) => path), ["SKILL.md"]);
-  const [{ file, rule } = {}] = skipped;
-  assert.deepEqual([file, rule], ["refs/", "permission"]);
+/** What cannot be read in a nested skill, how it fails, and whether a list names it. */
+const UNREADABLE: readonly [
+  isDenied: (name: string, operation: string) => boolean,
+  error: new () => Error,
+  state: "on" | "off",
+  isNamed: boolean,
+][] = [
+  // Neither the folder nor anything in it.
+  [(_, operation) => operation !== "statSync", PermissionDenied, "on", true],
+  [(_, operation) => operation !== "statSync", PermissionDenied, "off", false],
+  [(_, operation) => operation !== "statSync", NotCapable, "on", false],
+  // Only the file that says who may see the folder.
+  [(name) => name === "SKILL.md", PermissionDenied, "on", false],
+  [(name) => name === "SKILL.md", NotCapable, "on", false],
+];
+
+Deno.test("a folder in a skill that nobody can read is named, unless something hides it", async () => {
+  for (const [isDenied, DiskFailure, state, isNamed] of UNREADABLE) {
+    using place = new Place();
+    const refs = join(place.skill("skills", "git"), "refs");
+    place.skill("skills/git", "refs");
+    using registry = new SkillRegistry([root(place.dir("skills"))], {
+      policy: { rules: [{ skill: "refs", state }] },
+    });
+    await registry.refresh();
+    using _disk = new DiskSpy((path, operation) =>
+      isAtOrBelow(path, refs) && isDenied(basename(path), operation)
+        ? new DiskFailure()
+        : undefined
+    );
+    const skill = registry.find("git")!;
+    const { files, skipped } = await registry.listFiles(skill);
+    assert.deepEqual(files.map(({ path }) => path), ["SKILL.md"]);
+    const found = skipped.map(({ file, rule }) => [file, rule]);
+    assert.deepEqual(found, isNamed ? [["refs/", "permission"]] : []);
+  }
 });
 
 Deno.test("a flag in a nested SKILL.md hides its files at once", async () => {

@@ -83,7 +83,7 @@ export function lookUpUri(
   catalog: SkillCatalog,
 ): FoundResource | undefined {
   const [, start = uri, rest = ""] =
-    /^(skill:\/\/[^/#]+\/?)\/?([^#]*)/.exec(uri) ?? [];
+    /^(skill:\/\/[^/#]+\/?)(?:\/|%2f)?([^#]*)/i.exec(uri) ?? [];
   const plain = start + rest.replace(/%2f/gi, "/");
   const { name = "", path } = parseSkillUri(plain) ?? {};
   if ((path ?? "").length > MAX_LENGTHS.path) return undefined;

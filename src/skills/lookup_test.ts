@@ -68,6 +68,18 @@ Deno.test("lookUp() and lookUpUri() find a skill however its name is written", a
   }
 });
 
+Deno.test("lookUpUri() takes a slash in a path as %2F, and one too many before it", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  const catalog = await scanSkillRoots([root(place.dir("skills"))]);
+  for (const path of ["a/b", "a%2Fb", "a%2fb", "/a/b", "%2Fa%2Fb", "a/b#c"]) {
+    assert.equal(lookUpUri(`skill://git/${path}`, catalog)?.path, "a/b", path);
+  }
+  for (const path of ["..%2Fb", "a%2F%2Fb", "a%252Fb/.."]) {
+    assert.equal(lookUpUri(`skill://git/${path}`, catalog), undefined, path);
+  }
+});
+
 Deno.test("lookUpUri() finds nothing for a path that no file can have", async () => {
   using place = new Place();
   place.skill("skills", "git");

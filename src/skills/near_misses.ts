@@ -172,7 +172,9 @@ function isForSkills(dir: string, { roots, groups }: Layout): boolean {
   if (isNamedSkills(dirname(dir))) return groups.has(dir);
   // Such as a directory of plugins, of which not all have skills.
   const isAboveGroups = !groups.has(dir) &&
-    [...groups].some((group) => isAtOrBelow(group, dir));
+    [...groups].some((group) =>
+      isNamedSkills(group) && isAtOrBelow(group, dir)
+    );
   return !isAboveGroups &&
     roots.some((root) => isAtOrBelow(dir, root) && !isMixed(root));
 }

@@ -179,8 +179,11 @@ async function describeFiles(
     .listFiles(skill, { viewer: "model" });
   const lines = files.map(({ path }) => `\n- ${escapeInvisible(path)}`);
   const shown = takeFitting(lines, MAX_LIST_LENGTH, ({ length }) => length);
-  const missing = lines.length - shown.length;
-  const more = missing > 0 ? `\n(and ${missing} more)` : "";
+  const missing = files.slice(shown.length);
+  const tops = new Set(missing.map(({ path }) => quote(path.split("/")[0]!)));
+  const more = missing.length > 0
+    ? `\n(and ${missing.length} more in ${listNamed([...tops]).join(", ")})`
+    : "";
   const list = `Files of the skill ${quote(skill.name)}:\n${
     shown.join("")
   }${more}`;

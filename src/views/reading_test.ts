@@ -147,7 +147,10 @@ Deno.test("skill-resource cuts a list of files that no model needs whole", async
   using registry = await openRegistry(join(place.path, SKILLS));
   const text = textOf(await resourceCaller(registry)(""));
   assert.ok(text.length < 36_100, `${text.length}`);
-  assert.match(text, /\n- SKILL\.md\n- venv\/0-x.*\n\(and \d+ more\)$/s);
+  assert.match(
+    text,
+    /\n- SKILL\.md\n- venv\/0-x.*\n\(and \d+ more in "venv"\)$/s,
+  );
 });
 
 withLinks.test("skill-resource names what it leaves out of the skill, but nothing outside", async () => {
