@@ -53,7 +53,7 @@ const NO_OAUTH =
 /** How long the server still answers requests after a signal to end, in milliseconds. */
 const REQUEST_GRACE_MS = 400;
 
-/** How long the last messages have to reach the clients, in milliseconds. */
+/** How long the last messages have to reach the clients or the log, in milliseconds. */
 const CLOSE_MS = 100;
 
 /** Why Deno cannot listen, by its error, and how to fix it. */

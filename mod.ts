@@ -330,7 +330,7 @@ interface Scan {
   readonly catalog: SkillCatalog;
 }
 
-/** What is known of skills inside skills, which no scan reads. Each scan resets the time. */
+/** What is known of skills inside skills, which `read` leaves out. Each scan resets the time. */
 interface InnerSkills extends SpentTime {
   /** By their real directories. */
   readonly known: Map<string, KnownSkillMd>;
@@ -654,9 +654,9 @@ function isWorthReporting(
 // ---- Read --------------------------------------------------------------------------
 
 /**
- * How long a scan may read and parse the files of a project, and so may all looks for
- * hidden files until the next scan, in milliseconds. A stranger's frontmatter can take a
- * fifth of a second to parse.
+ * How long a scan may read and parse the files of a project, and how long skills inside
+ * skills may take until the next scan, in milliseconds. A stranger's frontmatter can take
+ * a fifth of a second to parse.
  */
 const MAX_PROJECT_MS = 2_000;
 
@@ -1115,8 +1115,8 @@ function sortByPrecedence(valid: readonly Valid[]): Valid[] {
   const inOrder = [...byRoot.values()].flatMap((inRoot) =>
     inRoot.toSorted((a, b) => rankInRoot(a) - rankInRoot(b))
   );
-  const isHidden = (it: Valid) => Number(!sees("model", it));
-  return inOrder.sort((a, b) => isHidden(a) - isHidden(b));
+  const rankOf = (it: Valid) => sees("model", it) ? 0 : 1;
+  return inOrder.sort((a, b) => rankOf(a) - rankOf(b));
 }
 
 function rankInRoot({ candidates: [first], skillMd }: Valid): number {

@@ -8,7 +8,7 @@ import { oneLine, quote } from "./text.ts";
  * - `skipped`: an error that keeps something from being served at all
  * - `unlisted`: an error that keeps the skill out of `skills/list`
  * - `error`: an error that does not change what is served
- * - `warning`: advice, which does not make `--check` fail
+ * - `warning`: advice, for which `--check` fails only with `--strict`
  */
 export type Effect = "skipped" | "unlisted" | "error" | "warning";
 
@@ -68,7 +68,7 @@ export const RULES = {
 /** The ID of a rule in `docs/check.md`. */
 export type Rule = keyof typeof RULES;
 
-/** The rules of what keeps all skills from being served. */
+/** The rules of what can keep all skills from being served. */
 export const FAILURES: readonly Rule[] = ["policy", "scan-failed"];
 
 /** The rules whose words repeat an error of the system or of the user. */
@@ -81,7 +81,9 @@ const REPEATING: readonly Rule[] = ["inaccessible", ...FAILURES];
 export function formatForModel(
   { rule, reason, fix }: DiagnosticDetails,
 ): string {
-  return REPEATING.includes(rule) ? rule : `${reason}; ${fix}`;
+  return REPEATING.includes(rule)
+    ? `${rule}; the server's log says how to fix it`
+    : `${reason}; ${fix}`;
 }
 
 /** What is wrong with a file, a directory, or a policy, and how to fix it. */
@@ -109,7 +111,7 @@ export interface Diagnostic {
 
 /** A diagnostic in a report. */
 export interface ReportedDiagnostic extends Diagnostic {
-  /** Whether `--check` fails because of it. */
+  /** Whether `--check` fails because of it even without `--strict`. */
   readonly severity: "error" | "warning";
 }
 

@@ -7,10 +7,10 @@
  *   {@link https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands}
  */
 
+import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { escapeCommands, log, logged } from "../log.ts";
 import { type ByteWriter, writeAll } from "../output.ts";
-import type { ReportedDiagnostic } from "../diagnostics.ts";
 import { readEnvironment } from "../program/settings.ts";
 import { formatIndentedJson } from "../text.ts";
 

@@ -215,7 +215,7 @@ function formatAdvice(
     const shown = words.map(quote).join(" or ");
     return skills.length + diagnostics.length > 0 ? {} : {
       sentence:
-        `No skill has ${shown} in its name or description; --list without it shows all skills and problems`,
+        `No skill has ${shown} in its name or description; --list alone shows all skills and problems.`,
     };
   }
   if (skills.some((skill) => !isOff(skill))) {

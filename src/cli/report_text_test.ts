@@ -110,7 +110,7 @@ Deno.test("--list says how to add the first skill", async () => {
   const { text: typo } = await printedReport(place, "--list", "typo");
   assert.match(
     typo,
-    /^Found 0 skills\. No skill has "typo" in its name or description; --list without it shows all skills and problems\n$/,
+    /^Found 0 skills\. No skill has "typo" in its name or description; --list alone shows all skills and problems.\n$/,
   );
 });
 

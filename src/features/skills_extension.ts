@@ -70,8 +70,8 @@ export const EXTENSION_HANDLERS: Handlers = {
 };
 
 /**
- * The loads of the pages that begin with a skill. Requests during a load share the next,
- * which reads the files of up to 1,000 skills.
+ * Returns the task that loads the page that begins with a skill. Requests during a load
+ * share the next one, because each reads the files of up to 1,000 skills.
  */
 const loadsOf = remember((_: SkillSource) =>
   remember((_: Skill) => new SharedTask<Result>())

@@ -91,7 +91,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
     : `${argument} must be a string`;
 }
 
-export interface ToolView extends ListView {
+interface ToolView extends ListView {
   /** Whether the description of a parameter can list skills. Default: `true`. */
   readonly describesParameters?: boolean;
 }

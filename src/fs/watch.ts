@@ -107,8 +107,8 @@ export class DirWatcher {
   async #listen(watcher: Deno.FsWatcher): Promise<void> {
     for await (const { kind, paths } of watcher) {
       if (kind === "access") continue;
-      const isMoved = paths.some((path) => this.#withDirsAbove.has(path));
-      if (kind !== "modify" && isMoved) this.#isStale = true;
+      const isOnTheWay = paths.some((path) => this.#withDirsAbove.has(path));
+      if (kind !== "modify" && isOnTheWay) this.#isStale = true;
       this.#schedule();
     }
   }

@@ -37,7 +37,7 @@ type PolicyDecision = Pick<Skill, "state" | "policyRule">;
 
 const DEFAULT_DECISION: PolicyDecision = { state: "on" };
 
-const NAME_READABLE =
+const READABLE_DIRS =
   "use absolute paths, and allow Deno to read these folders";
 
 /** The policy in effect: the last valid one. */
@@ -75,7 +75,7 @@ export class Policy {
       return [];
     } catch (error) {
       const { message } = error as Error;
-      const details = { reason: message, fix: NAME_READABLE };
+      const details = { reason: message, fix: READABLE_DIRS };
       return this.#addEffect([
         { rule: "policy", file: this.#source, ...details },
       ]);
@@ -124,8 +124,8 @@ export class Policy {
   /**
    * Decides on a skill: the strictest state of its paths applies.
    *
-   * @param outer The skill whose files it has, if it is no skill by itself. A rule
-   *   without names that matches both decides only on that one.
+   * @param outer The skill around it, if it is no skill by itself. A rule without names
+   *   that matches both decides only on the outer one.
    */
   decide(subject: PolicySubject, outer?: PolicySubject): PolicyDecision {
     const rules = this.#rules ?? [];

@@ -17,8 +17,8 @@
  * - else, if it is global, by what follows the last colon, if exactly one has that name
  *
  * In each scope, the first way in which any skill is called so decides, also if that skill
- * is off, hidden, or broken: nothing else loads in its place. So what a clone holds takes
- * none of the user's names.
+ * is off, hidden, or broken: nothing else loads in its place. So a clone takes a name of
+ * the user only with a skill of exactly that name that the model may load.
  *
  * Names with `project:` or `global:` match only skills of that scope.
  */
@@ -111,16 +111,16 @@ export class SkillNames {
     skipped: readonly SkippedSkill[],
   ) {
     for (const skill of skills) {
-      this.#add(skill.name, skill);
+      this.#add(skill, skill.name);
       for (const name of listOtherNames(skill)) add(skill, name, this.#others);
     }
     // The name of a skipped skill is not certain, so it has all names that it may have.
     for (const skill of skipped) {
-      for (const name of skill.names) this.#add(name, skill);
+      for (const name of skill.names) this.#add(skill, name);
     }
   }
 
-  #add(name: string, owner: Owner): void {
+  #add(owner: Owner, name: string): void {
     const { plugin } = owner;
     add(owner, name, this.#names);
     if (plugin !== undefined) add(owner, `${plugin}:${name}`, this.#plugins);

@@ -210,7 +210,7 @@ export function listNearMissesIn(
   name: string,
 ): Diagnostic[] {
   const { key } = parseName(name);
-  const keys = [key, lastPartOf(key)];
+  const keys = [key, lastPartOf(key)].filter(Boolean);
   return listNearMisses(catalog, {
     project: { entries: MAX_DIRS.project },
     global: { entries: MAX_GLOBAL_ENTRIES },

@@ -24,6 +24,7 @@ const MISPLACED: [name: string, entries: string, found: string][] = [
   ["unpacked", "SKILL.md=unpacked", "SKILL.md loose-file"],
   ["renamed", "renamed/renamed.md", "renamed skill-md-missing"],
   ["none", "", ""],
+  ["x:", "", ""],
 ];
 
 Deno.test("listNearMissesOf() finds what a name may mean, however it was unpacked", async () => {

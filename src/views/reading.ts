@@ -54,8 +54,8 @@ export async function readAsMeant<T>(
 }
 
 /**
- * Lists a path, then without a fragment, percent-encoding, backslashes, and a leading
- * slash, and then with composed letters, and with decomposed ones, as macOS packs them.
+ * Lists a path as it is; without a fragment, percent-encoding, backslashes, and a leading
+ * slash; and that with composed letters, or decomposed ones, as in archives from macOS.
  */
 function listMeantPaths(path: string): Set<string> {
   const [beforeFragment = ""] = path.split("#", 1);

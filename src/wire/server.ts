@@ -53,12 +53,12 @@ export interface SkillService {
   readonly bus: ServerEventBus;
   /** @ignore Creates the server of a connection over stdio, or of a request over HTTP. */
   readonly createServer: (connection: McpRequestContext) => Server;
-  /** @ignore Follows files over stdio, where the SDK does not pass on who listens. */
+  /** @ignore Subscribes a request over stdio, where the SDK does not pass on who listens. */
   readonly subscribe: (
     id: RequestId,
     uris: readonly string[],
   ) => Promise<void>;
-  /** @ignore Ends what the request with an ID follows. */
+  /** @ignore Ends the subscriptions of the request with an ID. */
   readonly unsubscribe: (id: RequestId) => void;
 }
 
@@ -105,7 +105,7 @@ interface ServedMethod {
   readonly handle: Handler<Method>;
 }
 
-/** Over stdio, clients of all revisions can subscribe to files. */
+/** Lists the methods of a connection: over stdio, also those that subscribe to files. */
 export function listMethods(
   connection: McpRequestContext,
   files: SubscribedFiles,

@@ -51,7 +51,7 @@ export interface SkillTool<Input extends z.ZodMiniObject = z.ZodMiniObject> {
   readonly usage: string;
   /** Returns the description that lists the skills, in the wording of the tool's contract. */
   readonly describe?: (view: ListView) => string;
-  /** If it has the parameter `name`, the list can be in the description of that instead. */
+  /** The schema of its arguments. The description of one named `name` can list the skills. */
   readonly input: Input;
   /** Arguments that show the model how to call it, in the error about wrong ones. */
   readonly example: z.infer<Input>;
