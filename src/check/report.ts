@@ -251,13 +251,11 @@ function isAbout({ file }: Diagnostic, words: readonly string[]): boolean {
 /** Whether `--ignore` names the rule of a diagnostic, in every folder or in its own. */
 function isIgnored(
   { rule, file }: Diagnostic,
-  { values: { ignore = [] } }: Settings,
+  { ignored }: Settings,
 ): boolean {
-  return ignore.some((value) => {
-    const [name, ...dir] = value.split(":");
-    return name === rule &&
-      (dir.length === 0 || isAtOrBelow(file, dir.join(":")));
-  });
+  return ignored.some((it) =>
+    it.rule === rule && (it.dir === undefined || isAtOrBelow(file, it.dir))
+  );
 }
 
 /** What the roots of a project share, because a stranger may have written it. */

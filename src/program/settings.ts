@@ -51,8 +51,16 @@ export interface Settings {
   readonly words: readonly string[];
   /** The same options, with what the environment says, as the registry and the tools take them. */
   readonly options: SkillRegistryOptions & BaseDirs & ToolOptions;
+  /** The rules whose problems `--ignore` leaves out. */
+  readonly ignored: readonly IgnoredRule[];
   /** A line for each ignored setting, with the fix. */
   readonly warnings: readonly string[];
+}
+
+interface IgnoredRule {
+  readonly rule: string;
+  /** The directory in which it is ignored. Default: everywhere. */
+  readonly dir: string | undefined;
 }
 
 /** What to add to the fix of each rule: the options and settings that help. */
@@ -80,7 +88,8 @@ export function createSettings(command: CommandLine): Settings {
   if (needsHome && options.homeDirectory === undefined) {
     warnings.push(NO_HOME);
   }
-  return withOptions({ options, dirs, words, warnings }, values);
+  const ignored = listIgnored(values, options);
+  return withOptions({ options, dirs, words, ignored, warnings }, values);
 }
 
 /** Whether an argument of `--list` is no directory, but chooses skills. */
@@ -147,8 +156,6 @@ function resolveDirs(
     paths.map((path) => resolveGiven(path, bases));
   return {
     ...values,
-    ignore: values.ignore?.flatMap((value) => value.split(","))
-      .map((value) => resolveIgnored(value.trim(), bases)),
     "skill-dir": resolveAll(values["skill-dir"]),
     "trust-links": resolveAll(values["trust-links"]),
     policy: values.policy && resolveGiven(values.policy, bases),
@@ -264,12 +271,16 @@ function givenDirs(
   );
 }
 
-/** Resolves the directory of `RULE:DIR`. */
-function resolveIgnored(value: string, bases: BaseDirs): string {
-  const [rule, ...dir] = value.split(":");
-  return dir.length === 0
-    ? value
-    : `${rule!.trim()}:${resolveGiven(dir.join(":").trim(), bases)}`;
+/** Reads the values of `--ignore`: `RULE` or `RULE:DIR`, separated by commas. */
+function listIgnored(
+  { ignore = [] }: CommandLine["values"],
+  bases: BaseDirs,
+): IgnoredRule[] {
+  return ignore.flatMap((value) => value.split(",")).map((value) => {
+    const [, rule = "", dir] = /^([^:]*)(?::(.*))?$/s.exec(value) ?? [];
+    const path = dir === undefined ? dir : resolveGiven(dir.trim(), bases);
+    return { rule: rule.trim(), dir: path };
+  });
 }
 
 /** @throws {UsageError} If the path is relative to an unknown directory. */
