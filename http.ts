@@ -68,7 +68,7 @@ const NOT_LISTENING: readonly [error: RegExp, advice: string][] = [
   ],
   [
     /^PermissionDenied/,
-    "only the administrator may use the port; choose one from 1024 on with --port",
+    "the system does not allow it; choose a port from 1024 on with --port",
   ],
 ];
 

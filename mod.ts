@@ -63,6 +63,7 @@ import {
   dirname,
   findWorkingDirectory,
   isAtOrBelow,
+  isAtOrBelowAny,
   isThere,
   locationOf,
   realPathIfThere,
@@ -882,55 +883,71 @@ function hidingAmong(
   options: DecideOptions,
 ): HidingIn {
   // The same directories are above many skills.
-  const files = new Map<string, FoundFile | undefined>();
+  const files = new Map<string, FoundFile | "unknown" | undefined>();
   const findFile = (dir: string) =>
-    files.getOrInsertComputed(dir, () => findSkillFile(dir));
+    files.getOrInsertComputed(dir, () => findIfKnown(dir));
   return hidingByDirs((dir, skillDir) => {
     const known = decided.get(dir);
     if (known !== undefined) return hidingOf(known, known);
     const outerDir = withDirsAbove(dir).find((it) => decided.has(it)) ??
       skillDir;
     const outer = outerDir && decided.get(outerDir);
-    return outer ? innerHidingOf(dir, outer, options, findFile) : "nobody";
+    return outer ? innerHidingOf(dir, findFile(dir), outer, options) : "nobody";
   });
+}
+
+/** Finds the `SKILL.md` in a directory, unless that is unreadable. */
+function findIfKnown(dir: string): FoundFile | "unknown" | undefined {
+  try {
+    return findSkillFile(dir);
+  } catch {
+    return "unknown";
+  }
 }
 
 /** How many skills inside skills are remembered. */
 const MAX_INNER = 20_000;
 
 /**
- * Reads the `SKILL.md` of a directory in which the scan saw none, and judges by it.
+ * Judges a directory in which the scan saw no skill, by its `SKILL.md` if it has one.
  *
  * @param outer The skill around it, or else the one with a symlink into it.
  */
 function innerHidingOf(
   dir: string,
+  file: FoundFile | "unknown" | undefined,
   outer: Decided,
   options: DecideOptions,
-  findFile: typeof findSkillFile,
 ): SkillHiding {
   const { project, inner } = options;
-  try {
-    const file = findFile(dir);
-    if (file === undefined) return "nobody";
-    const found = loadInTime(
-      { dir, realDir: dir, file },
-      inner.known.get(dir),
-      options,
-      project.scopeOf(dir) === "project" ? inner : undefined,
-    );
-    if (found === "waiting") return "everyone";
-    if (inner.known.size >= MAX_INNER) inner.known.clear();
-    if (found.skillMd) inner.known.set(dir, withoutContent(found.skillMd));
-    const judged = { realDir: dir, candidates: [], ...found };
-    return hidingOf(found, judge(judged, options, outer));
-  } catch {
-    if (!isAtOrBelow(dir, outer.realDir)) return "nobody";
-    if (!isClosed(dir)) return "everyone";
-    // Nobody can read what is in it, and lists say why, unless a rule hides it.
-    const judged = { realDir: dir, candidates: [], skillMd: undefined };
-    return judge(judged, options, outer).hiddenFrom;
-  }
+  if (file === undefined) return "nobody";
+  if (file === "unknown") return unreadableHidingOf(dir, outer, options);
+  const found = loadInTime(
+    { dir, realDir: dir, file },
+    inner.known.get(dir),
+    options,
+    project.scopeOf(dir) === "project" ? inner : undefined,
+  );
+  if (found === "waiting") return "everyone";
+  if (inner.known.size >= MAX_INNER) inner.known.clear();
+  if (found.skillMd) inner.known.set(dir, withoutContent(found.skillMd));
+  const judged = { realDir: dir, candidates: [], ...found };
+  return hidingOf(found, judge(judged, options, outer));
+}
+
+/** Judges a directory in which there may be a `SKILL.md` that cannot be read. */
+function unreadableHidingOf(
+  dir: string,
+  outer: Decided,
+  options: DecideOptions,
+): SkillHiding {
+  const { trusted } = options.project;
+  // Above what is served, Deno often may not read.
+  if (!isAtOrBelowAny(dir, [outer.realDir, ...trusted])) return "nobody";
+  if (!isClosed(dir)) return "everyone";
+  // Nobody can read what is in it, and lists say why, unless a rule hides it.
+  const judged = { realDir: dir, candidates: [], skillMd: undefined };
+  return judge(judged, options, outer).hiddenFrom;
 }
 
 /** Whether the system, and not only Deno, refuses to list a directory. */
@@ -1431,6 +1448,7 @@ export class SkillRegistry {
     this.updateWatcher();
     this.#startTimer();
     const keys = changedKeys(catalog, previous);
+    if (keys.size > 0) this.#deepScan = undefined;
     try {
       this.#logged = logDiagnostics(catalog, this.#logged, this.#log);
     } finally {

@@ -72,7 +72,7 @@ export function withTilde(path: string, home: string | undefined): string {
 }
 
 /**
- * Returns the path of a file URL, and any other path as it is.
+ * Returns the path of a file URL, and anything else as it is.
  *
  * @throws {TypeError} If it is neither text nor a URL, or the URL of another machine.
  */
@@ -82,7 +82,10 @@ export function toPath(path: string | URL): string {
   }
   const text = String(path);
   if (!/^file:\/\//i.test(text)) return text;
-  const { hostname, pathname } = new URL(text);
+  const url = URL.parse(text);
+  // On this machine, the URL of another one leads nowhere, and not to the same path.
+  if (url === null || (url.hostname !== "" && !isWindows)) return text;
+  const { hostname, pathname } = url;
   const decoded = attempt(() => decodeURIComponent(pathname)) ?? pathname;
   return isWindows
     ? normalize(hostname ? `//${hostname}${decoded}` : decoded.slice(1))

@@ -47,6 +47,12 @@ Deno.test("resolvePath() reads file URLs", () => {
   for (const given of [url, url.href, path]) {
     assert.equal(resolvePath(given, BASE), path, String(given));
   }
+  // Not the same path on this machine. On Windows, it is one of the network.
+  const others = isWindows ? [] : ["file://other/a", "file://[a"];
+  for (const given of others) {
+    const expected = join(BASE.workingDirectory, given);
+    assert.equal(resolvePath(given, BASE), expected);
+  }
 });
 
 Deno.test("resolvePath() throws if the folder that a path is relative to is unknown", () => {

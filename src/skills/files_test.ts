@@ -91,6 +91,11 @@ withLinks.test("a link into a trusted folder leads to no hidden skill that no sc
     registry.readFile(skill, "link/notes.md", { viewer });
   assert.equal((await read("host")).text, "notes");
   await assert.rejects(read("model"), /the skill serves no such file/);
+  // Whether it is hidden is unknown.
+  using _disk = new DiskSpy((path) =>
+    path.endsWith(join("hidden", "SKILL.md")) ? new NotCapable() : undefined
+  );
+  await assert.rejects(read("host"), /the skill serves no such file/);
 });
 
 /** What cannot be read in a nested skill, how it fails, and whether a list names it. */

@@ -45,6 +45,16 @@ Deno.test("listNearMissesOf() finds what a name may mean, however it was unpacke
   }
 });
 
+Deno.test("listNearMissesOf() forgets what a later scan no longer finds", async () => {
+  using place = new Place();
+  place.skill("skills", "git");
+  using registry = await openRegistry(join(place.path, "skills"));
+  assert.deepEqual(await registry.listNearMissesOf("none"), []);
+  place.remove("skills/git");
+  await registry.refresh();
+  assert.deepEqual(await registry.listNearMissesOf("git"), []);
+});
+
 Deno.test("a running server reads only its own folders", async () => {
   using place = new Place();
   place.skill("home/.claude/skills", "git");

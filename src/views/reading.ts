@@ -180,14 +180,20 @@ async function describeFiles(
   const lines = files.map(({ path }) => `\n- ${escapeInvisible(path)}`);
   const shown = takeFitting(lines, MAX_LIST_LENGTH, ({ length }) => length);
   const missing = files.slice(shown.length);
-  const tops = new Set(missing.map(({ path }) => quote(path.split("/")[0]!)));
-  const more = missing.length > 0
-    ? `\n(and ${missing.length} more in ${listNamed([...tops]).join(", ")})`
-    : "";
+  const more = missing.length > 0 ? `\n${formatMissing(missing)}` : "";
   const list = `Files of the skill ${quote(skill.name)}:\n${
     shown.join("")
   }${more}`;
   return createTextResult([list, ...formatSkipped(skipped)].join("\n\n"));
+}
+
+/** Says how many files a list leaves out, and in which directories of the skill. */
+function formatMissing(files: readonly SkillFile[]): string {
+  const dirs = files.filter(({ path }) => path.includes("/"))
+    .map(({ path }) => quote(path.split("/")[0]!));
+  const names = listNamed([...new Set(dirs)]).join(", ");
+  const place = names === "" ? "" : `, also in ${names}`;
+  return `(and ${files.length} more${place})`;
 }
 
 const MAX_NAMED = 20;

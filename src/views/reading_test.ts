@@ -149,7 +149,7 @@ Deno.test("skill-resource cuts a list of files that no model needs whole", async
   assert.ok(text.length < 36_100, `${text.length}`);
   assert.match(
     text,
-    /\n- SKILL\.md\n- venv\/0-x.*\n\(and \d+ more in "venv"\)$/s,
+    /\n- SKILL\.md\n- venv\/0-x.*\n\(and \d+ more, also in "venv"\)$/s,
   );
 });
 
