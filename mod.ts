@@ -116,7 +116,7 @@ import {
 import {
   DEFAULT_REFRESH_SECONDS,
   isUnsearched,
-  limitsOf,
+  limitingScope,
   MAX_DIRS,
   MAX_REFRESH_SECONDS,
   MAX_SEARCH_DEPTH,
@@ -502,7 +502,7 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     }
   }
   if (isCut) {
-    const limit = MAX_DIRS[limitsOf(root)];
+    const limit = MAX_DIRS[limitingScope(root)];
     diagnostics.push({ ...tooManyDirs(limit), file: root.path });
   }
   const report = { ...reportOn(root, realPath, status, project), realPath };
@@ -832,6 +832,9 @@ function locateSkillMd(
 }
 
 // ---- Decide ------------------------------------------------------------------------
+//
+// A directory of a skill can hold another skill. The scan reads that only if a root lists
+// it. So others are judged when a file in them is asked for, or a SKILL.md leads to one.
 
 type DecideOptions = ReadOptions & Pick<ScanInput, "policy" | "inner">;
 
@@ -877,7 +880,7 @@ function judge(
   return { scope, ...decision, hiddenFrom };
 }
 
-/** Returns what decides from whom directories are hidden. */
+/** Creates what says from whom the files in a directory are hidden, whatever leads there. */
 function hidingAmong(
   decided: DecidedDirs,
   options: DecideOptions,
@@ -888,7 +891,7 @@ function hidingAmong(
     files.getOrInsertComputed(dir, () => findIfKnown(dir));
   return hidingByDirs((dir, skillDir) => {
     const known = decided.get(dir);
-    if (known !== undefined) return hidingOf(known, known);
+    if (known !== undefined) return hidingInside(known, known);
     const outerDir = withDirsAbove(dir).find((it) => decided.has(it)) ??
       skillDir;
     const outer = outerDir && decided.get(outerDir);
@@ -932,7 +935,7 @@ function innerHidingOf(
   if (inner.known.size >= MAX_INNER) inner.known.clear();
   if (found.skillMd) inner.known.set(dir, withoutContent(found.skillMd));
   const judged = { realDir: dir, candidates: [], ...found };
-  return hidingOf(found, judge(judged, options, outer));
+  return hidingInside(found, judge(judged, options, outer));
 }
 
 /** Judges a directory in which there may be a `SKILL.md` that cannot be read. */
@@ -971,8 +974,8 @@ function withoutContent(skillMd: KnownSkillMd): KnownSkillMd {
   return { ...skillMd, name, frontmatter, excerpt: "" };
 }
 
-/** Returns from whom the files of a skill are hidden where it is inside another one. */
-function hidingOf(
+/** Returns from whom the files of a skill are hidden as files of another one. */
+function hidingInside(
   { skillMd }: LoadedFile,
   { hiddenFrom }: Decision,
 ): SkillHiding {

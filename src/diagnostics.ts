@@ -129,6 +129,11 @@ export function withAdvice<D extends DiagnosticDetails>(
   return { ...diagnostic, fix: fix + (advice[rule] ?? "") };
 }
 
+/** Whether a diagnostic is about a symlink, or a text that should be one. */
+export function isAboutSymlink({ rule }: DiagnosticDetails): boolean {
+  return rule.startsWith("link-");
+}
+
 export function isError({ rule }: Diagnostic): boolean {
   return RULES[rule] !== "warning";
 }

@@ -1,7 +1,7 @@
 /** Says more of a diagnostic of the scan than a running server has to know. */
 
 import { attempt } from "../attempt.ts";
-import type { Diagnostic } from "../diagnostics.ts";
+import { type Diagnostic, isAboutSymlink } from "../diagnostics.ts";
 import { basename, dirname, join } from "../fs/paths.ts";
 import { listDirsOfSkills, type Settings } from "../program/settings.ts";
 import {
@@ -57,8 +57,10 @@ function explainMissingDir(
 /** Adds the target of a symlink as written. */
 export function addSymlinkTarget<D extends Diagnostic>(diagnostic: D): D {
   const { rule, file, reason } = diagnostic;
-  const mayBeLink = rule.startsWith("link-") || rule === "not-served";
-  const target = mayBeLink ? attempt(() => Deno.readLinkSync(file)) : undefined;
+  const mayBeSymlink = isAboutSymlink(diagnostic) || rule === "not-served";
+  const target = mayBeSymlink
+    ? attempt(() => Deno.readLinkSync(file))
+    : undefined;
   return target === undefined
     ? diagnostic
     : { ...diagnostic, reason: `${reason}: ${quote(target)}` };

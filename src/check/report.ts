@@ -34,7 +34,7 @@ import { isUsedUp, listNearMisses } from "../skills/near_misses.ts";
 import {
   isMarkedAsNonSkill,
   isNamedSkills,
-  limitsOf,
+  limitingScope,
 } from "../skills/roots.ts";
 import { dirOfSkillMd } from "../skills/skill_file.ts";
 import type { SkillSource } from "../skills/source.ts";
@@ -390,7 +390,7 @@ async function inspect(
   context: ReportContext,
 ): Promise<InspectedSkill> {
   const { registry, settings, budgets } = context;
-  const budget = budgets[limitsOf(skill.root)];
+  const budget = budgets[limitingScope(skill.root)];
   const contents = isOff(skill)
     ? undefined
     : await listFiles(skill, registry, budget);
@@ -426,7 +426,11 @@ async function toReportedSkill(
     policyRule: skill.policyRule?.place,
     shadowedBy: shadowing?.by.file,
     isCopy: shadowing && contents &&
-      await hasSameFiles(shadowing, registry, budgets[limitsOf(skill.root)]),
+      await hasSameFiles(
+        shadowing,
+        registry,
+        budgets[limitingScope(skill.root)],
+      ),
     files: contents?.files.length,
     size: contents && totalSize(contents.files),
     ...words.length === 0 ? {} : {

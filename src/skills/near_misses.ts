@@ -22,7 +22,7 @@ import { lastPartOf, lookUp, parseName } from "./lookup.ts";
 import { skillKey } from "./names.ts";
 import {
   isNamedSkills,
-  limitsOf,
+  limitingScope,
   MAX_DIRS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
@@ -137,7 +137,7 @@ export function listNearMisses(
     .filter((dir) => !withDirsAbove(dir).some((it) => skills.has(it)))
     .flatMap((dir) => {
       const root = found.find(({ path }) => isAtOrBelow(dir, path))!;
-      return checkSearchedDir(dir, layout, budgets[limitsOf(root)]);
+      return checkSearchedDir(dir, layout, budgets[limitingScope(root)]);
     })
     .filter(({ rule, file }) =>
       rule !== "skill-md-missing" || !dirsWithSkills.has(file)

@@ -23,8 +23,8 @@ export const MAX_DIRS: Readonly<Record<SkillScope, number>> = {
   project: 1_000,
 };
 
-/** Whose limits apply to a root: those of a project, or those of the user's own. */
-export function limitsOf({ isLimited = false }: SkillRoot): SkillScope {
+/** Returns the scope whose limits apply to a root. */
+export function limitingScope({ isLimited = false }: SkillRoot): SkillScope {
   return isLimited ? "project" : "global";
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { resolveSkillRoots, type SkillRootOptions } from "../../mod.ts";
 import { DEFAULT_FOLDERS } from "../../tests/testing/environment.ts";
 import { resolve } from "../fs/paths.ts";
-import { limitsOf } from "./roots.ts";
+import { limitingScope } from "./roots.ts";
 
 const places = {
   workingDirectory: resolve("/project"),
@@ -69,7 +69,7 @@ for (const [name, [options, expected]] of Object.entries(CASES)) {
     const roots = resolveSkillRoots(options).map((root) => {
       const path = root.path.replace(/^[a-z]:/i, "").replaceAll("\\", "/");
       const itself = root.includesItself ? " itself" : "";
-      return `${limitsOf(root)} ${path}${itself}${
+      return `${limitingScope(root)} ${path}${itself}${
         root.recursive ? " and below" : ""
       }`;
     });

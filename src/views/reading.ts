@@ -2,7 +2,7 @@
 
 import type { CallToolResult } from "npm:@modelcontextprotocol/server@^2.4.0";
 import { attempt } from "../attempt.ts";
-import type { Diagnostic } from "../diagnostics.ts";
+import { type Diagnostic, isAboutSymlink } from "../diagnostics.ts";
 import { isAbsolute, isAtOrBelow, relative } from "../fs/paths.ts";
 import { escapeInvisible } from "../invisible.ts";
 import { splitPath } from "../skills/files.ts";
@@ -211,7 +211,7 @@ function listNamed(items: readonly string[]): string[] {
  * skill, or nowhere, is not mentioned, as if it did not exist.
  */
 function formatSkipped(diagnostics: readonly Diagnostic[]): string[] {
-  const named = diagnostics.filter(({ rule }) => !rule.startsWith("link-"));
+  const named = diagnostics.filter((it) => !isAboutSymlink(it));
   if (named.length === 0) return [];
   const lines = listNamed(
     named.map(({ file, reason }) => `- ${quote(file)}: ${reason}`),
