@@ -124,7 +124,7 @@ import {
   ROOT_PARENTS,
 } from "./src/skills/roots.ts";
 import {
-  dirIsMissing,
+  missingDir,
   PROJECT_IS_SLOW,
   ROOT_IS_A_FILE,
   tooManyDirs,
@@ -193,15 +193,15 @@ export type { SkillService } from "./src/wire/server.ts";
  * and skills that are off take no name. Within a root, skills outside groups come first,
  * then skills in directories of their names; otherwise, the paths decide.
  *
- * One broken skill or root never affects another. The catalog contains the first 1,000
- * {@linkcode SkillCatalog.diagnostics}.
+ * One broken skill or root never affects another.
  *
  * @param roots The roots, in search order.
  * @param options Limits, the policy, and the allowed targets of symlinks.
  * @returns The catalog.
- * @throws {Error} If the path of a root or policy file is relative to an unknown
- *   directory.
+ * @throws {Error} If the path of a root, a trusted directory, or a policy file is
+ *   relative to an unknown directory.
  * @throws {TypeError} If a path is neither text nor a URL.
+ * @throws {RangeError} If the maximum size is not a number from 0 on.
  */
 export async function scanSkillRoots(
   roots: readonly GivenSkillRoot[],
@@ -253,7 +253,7 @@ export async function checkSkills(
 //   name     decided     → the catalog, in which each name loads one skill
 //
 // Each step depends on its arguments, the disk, and the clock. The first three also take
-// what earlier scans have found, and `decide` remembers skills inside skills.
+// what earlier scans have found, and `decide` remembers inner skills.
 
 /** A directory with a `SKILL.md`. */
 interface FoundDir {
@@ -331,7 +331,7 @@ interface Scan {
   readonly catalog: SkillCatalog;
 }
 
-/** What is known of skills inside skills, which `read` leaves out. Each scan resets the time. */
+/** What is known of inner skills, which `read` leaves out. Each scan resets the time. */
 interface InnerSkills extends SpentTime {
   /** By their real directories. */
   readonly known: Map<string, KnownSkillMd>;
@@ -502,8 +502,9 @@ async function visitRoot(context: RootContext): Promise<Visit> {
     }
   }
   if (isCut) {
-    const limit = MAX_DIRS[limitingScope(root)];
-    diagnostics.push({ ...tooManyDirs(limit), file: root.path });
+    const scope = limitingScope(root);
+    const details = tooManyDirs(MAX_DIRS[scope], scope);
+    diagnostics.push({ ...details, file: root.path });
   }
   const report = { ...reportOn(root, realPath, status, project), realPath };
   return {
@@ -560,9 +561,7 @@ function skipRoot(
   const location = locationOf(path);
   const isMissing = isAbsence(error) && !isThere(path);
   const status = isMissing ? "missing" : "skipped";
-  const reason = isMissing
-    ? new SkillFileError(path, dirIsMissing(path))
-    : error;
+  const reason = isMissing ? new SkillFileError(path, missingDir(path)) : error;
   const diagnostic = { ...diagnosticOf(reason), file: path };
   return {
     searched: [],
@@ -655,7 +654,7 @@ function isWorthReporting(
 // ---- Read --------------------------------------------------------------------------
 
 /**
- * How long a scan may read and parse the files of a project, and how long skills inside
+ * How long a scan may read and parse the files of a project, and how long inner
  * skills may take until the next scan, in milliseconds. A stranger's frontmatter can take
  * a fifth of a second to parse.
  */
@@ -908,7 +907,7 @@ function findIfKnown(dir: string): FoundFile | "unknown" | undefined {
   }
 }
 
-/** How many skills inside skills are remembered. */
+/** How many inner skills are remembered. */
 const MAX_INNER = 20_000;
 
 /**
@@ -1154,7 +1153,7 @@ function toSkill(valid: Valid): Skill {
   const { name, frontmatter } = skillMd;
   return {
     name,
-    // A stranger's can have 16 KiB, and cleaning them would block the thread.
+    // A stranger's can have 16 KiB, and cleaning all of it would block the thread.
     description: withoutInvisible(
       truncateCharacters(frontmatter.description, MAX_DESCRIPTION_LENGTH),
     ),
@@ -1259,18 +1258,21 @@ export class SkillRegistry {
    * the name of a directory or a prompt, `a:git` for the only global `git`, or
    * `skill://git/`. Compare {@linkcode Skill.name} if you need exactly this name.
    *
-   * @param viewer The viewer, from whom skills can be hidden.
+   * @param options The viewer, from whom skills can be hidden.
    */
-  find(name: string, viewer: Viewer = "host"): Skill | undefined {
+  find(
+    name: string,
+    { viewer = "host" }: Pick<SkillFilesOptions, "viewer"> = {},
+  ): Skill | undefined {
     return lookUp(name, viewer, this.catalog).skill;
   }
 
   /**
-   * Lists the files of a skill, including nested skills. Skips most names that begin with
+   * Lists the files of a skill, including inner skills. Skips most names that begin with
    * a dot, `node_modules`, `__pycache__`, and files outside the skill and the trusted
    * directories. The list ends after 10 levels and 20,000 entries.
    *
-   * @param options The viewer, from whom nested skills can be hidden, and the limit.
+   * @param options The viewer, from whom inner skills can be hidden, and the limit.
    * @throws {TypeError} If the skill is `undefined`, or something else that is none.
    * @throws {RangeError} If the limit is not a number from 0 on.
    */
@@ -1286,7 +1288,7 @@ export class SkillRegistry {
    * Reads the current content of a file of a skill.
    *
    * @param path The path relative to the skill's directory, with `/` as the separator.
-   * @param options The viewer, from whom nested skills can be hidden.
+   * @param options The viewer, from whom inner skills can be hidden.
    * @throws {SkillFileError} If the file does not exist, is outside the skill, is not a
    *   regular file, is too large, or cannot be read.
    * @throws {TypeError} If the skill is `undefined`, or something else that is none.
@@ -1319,7 +1321,7 @@ export class SkillRegistry {
   #accessTo(skill: Skill, viewer: Viewer = "host"): FileAccess {
     if (!(isObject(skill) && "realDirectory" in skill)) {
       throw new TypeError(
-        "Cannot access the files of a skill: the first argument is none; check whether find() returned one",
+        "Cannot access the files of a skill: the first argument is not a skill; check whether find() returned one",
       );
     }
     const hidingIn = this.#hiding();
@@ -1616,9 +1618,8 @@ function requireInRange(
   max = Infinity,
 ): void {
   if (value === undefined || (value >= 0 && value <= max)) return;
-  throw new RangeError(
-    `Invalid ${name} ${value}: expected a number from 0 to ${max}`,
-  );
+  const range = max === Infinity ? "from 0 on" : `from 0 to ${max}`;
+  throw new RangeError(`Invalid ${name} ${value}: expected a number ${range}`);
 }
 
 /** The shortest time between two scans without a change that was noticed, in milliseconds. */

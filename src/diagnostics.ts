@@ -61,6 +61,7 @@ export const RULES = {
   "file-case": "warning",
   "name-twice": "warning",
   "not-served": "warning",
+  "inner-skill": "warning",
   "not-searched": "warning",
   "archive": "warning",
 } as const satisfies Readonly<Record<string, Effect>>;
@@ -70,6 +71,12 @@ export type Rule = keyof typeof RULES;
 
 /** The rules of what can keep all skills from being served. */
 export const FAILURES: readonly Rule[] = ["policy", "scan-failed"];
+
+const ABOUT_SYMLINKS: readonly Rule[] = [
+  "link-text",
+  "link-outside",
+  "link-broken",
+];
 
 /** The rules whose words repeat an error of the system or of the user. */
 const REPEATING: readonly Rule[] = ["inaccessible", ...FAILURES];
@@ -131,7 +138,7 @@ export function withAdvice<D extends DiagnosticDetails>(
 
 /** Whether a diagnostic is about a symlink, or a text that should be one. */
 export function isAboutSymlink({ rule }: DiagnosticDetails): boolean {
-  return rule.startsWith("link-");
+  return ABOUT_SYMLINKS.includes(rule);
 }
 
 export function isError({ rule }: Diagnostic): boolean {

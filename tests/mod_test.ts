@@ -154,7 +154,7 @@ Deno.test("scanSkillRoots() searches the first 1,000 folders and links of a proj
       diagnostics.filter(({ file }) => file === skills)
         .map(({ rule, reason, fix }) => `${rule}: ${reason}; ${fix}`),
       [
-        "too-many: it has more than 1000 folders and links, and the scan skips the rest; pass it, or a folder closer to the skills, as one to search",
+        "too-many: the skill folders of the project have more than 1000 folders and links, and the scan skips the rest; pass it, or a folder closer to the skills, as one to search",
       ],
     );
   }
@@ -602,7 +602,7 @@ Deno.test("SkillRegistry refuses a limit that is no number, or below zero", asyn
   for (const maxFileSize of [-1, NaN]) {
     assert.throws(
       () => new SkillRegistry([], { maxFileSize }),
-      /^RangeError: Invalid maxFileSize .*: expected a number from 0 to /,
+      /^RangeError: Invalid maxFileSize .*: expected a number from 0 on$/,
     );
   }
   using place = new Place();
@@ -682,7 +682,7 @@ Deno.test("SkillRegistry says so if it gets undefined, as from find(), instead o
   const expected = {
     name: "TypeError",
     message:
-      /^Cannot access the files of a skill: the first argument is none; /,
+      /^Cannot access the files of a skill: the first argument is not a skill; /,
   };
   await assert.rejects(registry.listFiles(skill), expected);
   await assert.rejects(registry.readFile(skill, "a.md"), expected);

@@ -178,7 +178,7 @@ async function load(
     params: object,
   ) => {
     // An unknown name would begin a scan.
-    if (registry.find(text, viewer) === undefined) return;
+    if (registry.find(text, { viewer }) === undefined) return;
     const result = await asker(registry, toolset)(method, params);
     const [owner] = /(?:Mine|Theirs) \d+/.exec(JSON.stringify(result))!;
     owners[`${toolset} ${method}`] = owner;

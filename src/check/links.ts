@@ -111,7 +111,7 @@ const MAX_LENGTH = 256 * 1024;
 /** The parser takes quadratic time for longer blocks without an empty line. */
 const MAX_BLOCK_LENGTH = 8_000;
 
-const FENCE = /^[ \t>]*(?:`{3,}|~{3,})\w*/;
+const CODE_FENCE = /^[ \t>]*(?:`{3,}|~{3,})\w*/;
 
 /** Returns the beginning of a text. Of very long blocks, only fences of code stay. */
 function withoutLongBlocks(markdown: string): string {
@@ -120,7 +120,7 @@ function withoutLongBlocks(markdown: string): string {
     .map((block) =>
       block.length <= MAX_BLOCK_LENGTH
         ? block
-        : block.replace(/.+/g, (line) => FENCE.exec(line)?.[0] ?? "")
+        : block.replace(/.+/g, (line) => CODE_FENCE.exec(line)?.[0] ?? "")
     ).join("");
 }
 

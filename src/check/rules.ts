@@ -283,7 +283,7 @@ function checkLength({ text }: CheckedSkill): DiagnosticDetails[] {
   return [{ rule: "long", reason, fix }];
 }
 
-/** Reports skills inside a skill, which are also files of it. */
+/** Reports inner skills, which are also files of the skill. */
 function checkInside({ paths }: CheckedSkill): DiagnosticDetails[] {
   const inside = paths.filter((path) => {
     const [, name = "", ...rest] = path.split("/");
@@ -292,7 +292,7 @@ function checkInside({ paths }: CheckedSkill): DiagnosticDetails[] {
   if (inside.length === 0) return [];
   const dirs = count(inside.length, "folder");
   return [{
-    rule: "not-served",
+    rule: "inner-skill",
     reason:
       `it contains ${dirs} with another ${SKILL_MD}, which the server serves as files of this skill`,
     fix:

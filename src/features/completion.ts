@@ -63,7 +63,7 @@ async function listPaths(
   name: string | undefined,
   registry: SkillSource,
 ): Promise<string[]> {
-  const skill = registry.find(name ?? "", "host");
+  const skill = registry.find(name ?? "", { viewer: "host" });
   if (skill === undefined) return [];
   const { files } = await registry.listFiles(skill);
   return files.map(({ path }) => path);

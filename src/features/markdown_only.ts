@@ -14,7 +14,7 @@ export function withFilesOfToolset(
       return registry.catalog;
     },
     refreshSeconds: registry.refreshSeconds,
-    find: (name, viewer) => registry.find(name, viewer),
+    find: (name, options) => registry.find(name, options),
     listFiles: async (skill, options) => {
       const listed = await registry.listFiles(skill, options);
       const files = listed.files.filter(({ path }) => isMarkdown(path));

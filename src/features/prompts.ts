@@ -83,7 +83,8 @@ function ownArguments(
 }
 
 export function isPrompt(name: string, registry: SkillSource): boolean {
-  return name === SKILL_PROMPT || registry.find(name, "user") !== undefined;
+  return name === SKILL_PROMPT ||
+    registry.find(name, { viewer: "user" }) !== undefined;
 }
 
 /** Whether the name of a skill's prompt loads it. The prompt `skill` loads all skills. */
@@ -150,7 +151,7 @@ function requirePrompt(
   }
   const { catalog } = registry;
   const entries = listEntries("user", catalog);
-  const skill = registry.find(name, "user");
+  const skill = registry.find(name, { viewer: "user" });
   if (skill !== undefined) return skill;
   const names = entries
     .filter((it) => it.skill.scope === "global" || PLAIN_NAME.test(it.name))

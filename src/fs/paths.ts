@@ -72,9 +72,10 @@ export function withTilde(path: string, home: string | undefined): string {
 }
 
 /**
- * Returns the path of a file URL, and anything else as it is.
+ * Returns the path of a file URL of this machine (on Windows, also of another), and
+ * anything else as it is.
  *
- * @throws {TypeError} If it is neither text nor a URL, or the URL of another machine.
+ * @throws {TypeError} If it is neither text nor a URL.
  */
 export function toPath(path: string | URL): string {
   if (typeof path !== "string" && !(path instanceof URL)) {

@@ -91,9 +91,8 @@ function readOneByOne(yaml: string): ReadFields {
       repaired.push(field);
       continue;
     }
-    const { lines, entries } = read;
-    // The lines as written are the same array.
-    if (lines !== field.lines) repaired.push({ ...field, corrected: lines });
+    const { corrected, entries } = read;
+    if (corrected !== undefined) repaired.push({ ...field, corrected });
     for (const [key, value] of entries) values.set(key, value);
   }
   return { values: Object.fromEntries(values), repaired };
@@ -117,10 +116,12 @@ const CORRECTIONS: readonly Reading[] = [
   { write: quoteText },
 ];
 
+interface ReadField extends Pick<RepairedField, "corrected"> {
+  readonly entries: readonly [string, unknown][];
+}
+
 /** Reads a field from the first lines that the parser accepts, if it accepts any. */
-function readField(
-  field: Field,
-): { lines: readonly string[]; entries: [string, unknown][] } | undefined {
+function readField(field: Field): ReadField | undefined {
   const corrections = hasAlias(field) ? [] : CORRECTIONS;
   for (const reading of [AS_WRITTEN, ...corrections]) {
     const { write, mayHoldFields = isStray(field), mayBeEmpty } = reading;
@@ -129,7 +130,9 @@ function readField(
     const entries = isObject(read) ? Object.entries(read) : [];
     const isRead = (entries.length === 1 || mayHoldFields) &&
       (mayBeEmpty || entries.every(([, it]) => it !== null));
-    if (entries.length > 0 && isRead) return { lines: lines!, entries };
+    if (entries.length > 0 && isRead) {
+      return { corrected: reading === AS_WRITTEN ? undefined : lines, entries };
+    }
   }
   return undefined;
 }

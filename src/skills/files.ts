@@ -5,7 +5,7 @@
  * 1. Names that begin with a dot are hidden, except a few that templates need. So are
  *    `node_modules`, `__pycache__`, and files more than 10 levels deep.
  * 2. A symlink must lead to a visible name in the skill, or into a trusted directory.
- * 3. A nested skill can be hidden from the viewer, and so are the targets of symlinks in
+ * 3. An inner skill can be hidden from the viewer, and so are the targets of symlinks in
  *    it.
  */
 

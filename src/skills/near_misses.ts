@@ -23,7 +23,6 @@ import { skillKey } from "./names.ts";
 import {
   isNamedSkills,
   limitingScope,
-  MAX_DIRS,
   MAX_SEARCH_DEPTH,
   mayBeGroup,
   UNSEARCHED_NAMES,
@@ -80,7 +79,7 @@ const NO_SKILL_MD: DiagnosticDetails = {
 
 const RENAME_DOCUMENT = 'rename the Markdown file in it to "SKILL.md"';
 
-const TOO_DEEP: DiagnosticDetails = {
+const NOT_SEARCHED: DiagnosticDetails = {
   rule: "not-searched",
   reason: "it is deeper than the server searches",
   fix: "move it up, directly into the folder of skills",
@@ -198,8 +197,11 @@ export function deepenRoots(roots: readonly SkillRoot[]): SkillRoot[] {
     .toSorted((a, b) => b.path.length - a.path.length);
 }
 
-/** How many entries of the user's own folders an answer looks at, which takes 0.1 s. */
-const MAX_GLOBAL_ENTRIES = 2_000;
+/** How many entries of a scope an answer looks at. 2,000 take 0.1 s. */
+const MAX_ENTRIES: Readonly<Record<SkillScope, number>> = {
+  global: 2_000,
+  project: 1_000,
+};
 
 /**
  * Lists the near misses that the model may mean by a name, in directories that the scan
@@ -212,8 +214,8 @@ export function listNearMissesIn(
   const { key } = parseName(name);
   const keys = [key, lastPartOf(key)].filter(Boolean);
   return listNearMisses(catalog, {
-    project: { entries: MAX_DIRS.project },
-    global: { entries: MAX_GLOBAL_ENTRIES },
+    project: { entries: MAX_ENTRIES.project },
+    global: { entries: MAX_ENTRIES.global },
   }).filter(({ file }) =>
     listMeantNames(file).some((meant) => keys.includes(skillKey(meant)))
   );
@@ -227,7 +229,7 @@ export function listTooDeep(
   const { skill, skipped } = lookUp(name, "model", deeper);
   return skill === undefined
     ? [...skipped?.diagnostics ?? []]
-    : [{ ...TOO_DEEP, file: skill.directory }];
+    : [{ ...NOT_SEARCHED, file: skill.directory }];
 }
 
 /** What people and programs put after the name of a skill, as in `pdf-main (1)`. */

@@ -20,9 +20,9 @@ import {
 } from "../fs/paths.ts";
 import { isInsideSkill } from "./files.ts";
 import {
-  dirIsMissing,
   LINK_OUT_OF_PROJECT,
   LINK_OUT_OF_ROOTS,
+  missingDir,
 } from "./scan_diagnostics.ts";
 import { isSkillDir } from "./skill_file.ts";
 import type { ScanOptions, SkillRoot, SkillScope } from "./types.ts";
@@ -134,7 +134,7 @@ export class Project {
       } catch (error) {
         if (!isAbsence(error)) return [{ ...diagnosticOf(error), file }];
         const isTrusted = this.#trustedDirs.includes(file);
-        return isTrusted ? [{ ...dirIsMissing(file), file }] : [];
+        return isTrusted ? [{ ...missingDir(file), file }] : [];
       }
     });
   }

@@ -16,7 +16,7 @@ export const DEFAULT_REFRESH_SECONDS = 30;
 /** The longest interval that a timer supports, in seconds. */
 export const MAX_REFRESH_SECONDS = 2_000_000;
 
-/** The maximum number of directories and symlinks to visit below a root. */
+/** How many directories and symlinks to visit below a root, or below all limited ones. */
 export const MAX_DIRS: Readonly<Record<SkillScope, number>> = {
   global: 50_000,
   // A stranger may have written the project.

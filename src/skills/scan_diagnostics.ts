@@ -2,6 +2,7 @@
 
 import type { DiagnosticDetails } from "../diagnostics.ts";
 import { isAbsolute, isThere, mayRead, withDirsAbove } from "../fs/paths.ts";
+import type { SkillScope } from "./types.ts";
 
 export const LINK_OUT_OF_PROJECT: DiagnosticDetails = {
   rule: "link-outside",
@@ -42,7 +43,7 @@ const MISWRITTEN: readonly [sign: RegExp, mistake: string, fix: string][] = [
 ];
 
 /** For a missing root that must exist, or a missing trusted directory. */
-export function dirIsMissing(path: string): DiagnosticDetails {
+export function missingDir(path: string): DiagnosticDetails {
   const rule = "folder-missing";
   const reason = "there is no such folder";
   // The part that exists, such as the working directory, may have any signs.
@@ -69,12 +70,18 @@ export const PROJECT_IS_SLOW: DiagnosticDetails = {
   fix: "pass its folder as one to search",
 };
 
-/** For a root with more directories than the scan visits. */
-export function tooManyDirs(limit: number): DiagnosticDetails {
+/** For a root with more directories than the scan visits, alone or with those of its project. */
+export function tooManyDirs(
+  limit: number,
+  scope: SkillScope,
+): DiagnosticDetails {
+  const subject = scope === "global"
+    ? "it has"
+    : "the skill folders of the project have";
   return {
     rule: "too-many",
     reason:
-      `it has more than ${limit} folders and links, and the scan skips the rest`,
+      `${subject} more than ${limit} folders and links, and the scan skips the rest`,
     fix: "pass it, or a folder closer to the skills, as one to search",
   };
 }

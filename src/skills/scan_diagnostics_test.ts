@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { needs } from "../../tests/testing/needs.ts";
 import { Place } from "../../tests/testing/place.ts";
 import { join } from "../fs/paths.ts";
-import { dirIsMissing } from "./scan_diagnostics.ts";
+import { missingDir } from "./scan_diagnostics.ts";
 
 const withNames = needs("names");
 
@@ -23,16 +23,16 @@ const MISSING: [path: string, reason: RegExp, fix: RegExp][] = [
   ["C:\\skills", /^there is no such folder$/, /^check its spelling/],
 ];
 
-withNames.test("dirIsMissing() takes no sign of a folder that exists for a mistake", () => {
+withNames.test("missingDir() takes no sign of a folder that exists for a mistake", () => {
   using place = new Place();
   const dir = place.dir("it's $HOME;*");
-  const { reason } = dirIsMissing(join(dir, "skils"));
+  const { reason } = missingDir(join(dir, "skils"));
   assert.equal(reason, "there is no such folder");
 });
 
-Deno.test("dirIsMissing() says what a setting has that only a shell reads", () => {
+Deno.test("missingDir() says what a setting has that only a shell reads", () => {
   for (const [path, reason, fix] of MISSING) {
-    const missing = dirIsMissing(path);
+    const missing = missingDir(path);
     assert.match(missing.reason, reason, path);
     assert.match(missing.fix, fix, path);
   }

@@ -10,14 +10,16 @@ import type {
   SkillFiles,
   SkillFilesOptions,
   SkippedSkill,
-  Viewer,
 } from "./types.ts";
 
 /** The part of `SkillRegistry` that code in `src/` uses. */
 export interface SkillSource {
   readonly catalog: SkillCatalog;
   readonly refreshSeconds: number;
-  find(name: string, viewer?: Viewer): Skill | undefined;
+  find(
+    name: string,
+    options?: Pick<SkillFilesOptions, "viewer">,
+  ): Skill | undefined;
   listFiles(skill: Skill, options?: SkillFilesOptions): Promise<SkillFiles>;
   readFile(
     skill: Skill,

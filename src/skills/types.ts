@@ -56,8 +56,8 @@ export interface SkillRoot {
   readonly path: string;
   /**
    * Whether a stranger may have written it, as in a cloned project. Scans then visit at
-   * most 1,000 directories in all such roots, and read and parse their changed files for
-   * at most two seconds. Default: `false`.
+   * most 1,000 directories and symlinks in all such roots, and read and parse their
+   * changed files for at most two seconds. Default: `false`.
    */
   readonly isLimited?: boolean | undefined;
   /**
@@ -250,7 +250,7 @@ export interface SkillRootReport {
 export interface SkillCatalog {
   /** The skills, sorted by key. A key is a clean name in lowercase. */
   readonly skills: ReadonlyMap<string, Skill>;
-  /** Diagnostics of everything that was skipped or repaired. */
+  /** Diagnostics of the policy, and the first 1,000 of what was skipped or repaired. */
   readonly diagnostics: readonly Diagnostic[];
   /**
    * Skills whose names load other skills. One without a {@linkcode Skill.prefix} can be
@@ -304,7 +304,7 @@ export interface SkillRegistryOptions extends ScanOptions {
   /** Whether to watch the directories too, to notice changes immediately. Default: `true`. */
   readonly watchDirs?: boolean | undefined;
   /**
-   * What to add to the fix of each rule, such as an option of your program:
+   * What to add to the fix of each rule, as it is, such as an option of your program:
    * `{ "too-large": ", or use --max-size" }`. Default: nothing.
    */
   readonly advice?: Advice | undefined;
@@ -332,7 +332,7 @@ export type SkillChangeListener = (change: SkillChange) => unknown;
 
 /** Options for listing the files of a skill. */
 export interface SkillFilesOptions {
-  /** The viewer, from whom nested skills can be hidden. Default: `"host"`. */
+  /** The viewer, from whom skills and inner skills can be hidden. Default: `"host"`. */
   readonly viewer?: Viewer | undefined;
   /** The maximum number of entries to visit. Default: 20,000. */
   readonly maxEntries?: number | undefined;

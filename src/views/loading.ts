@@ -36,7 +36,7 @@ export async function loadSkill(
   name: string,
   { registry, options }: RequestContext,
 ): Promise<LoadedSkill> {
-  const known = registry.find(name, "model");
+  const known = registry.find(name, { viewer: "model" });
   if (known !== undefined) {
     const file = await registry.readFile(known, SKILL_MD, { viewer: "model" })
       .catch(() => undefined);
@@ -46,7 +46,7 @@ export async function loadSkill(
   }
   const maxAgeMs = known === undefined ? UNKNOWN_NAME_AGE_MS : 0;
   await registry.refresh({ maxAgeMs });
-  const skill = registry.find(name, "model");
+  const skill = registry.find(name, { viewer: "model" });
   if (skill === undefined) {
     // Loaded on demand, because most names are known.
     const { answerUnknownName } = await import("./not_found.ts");

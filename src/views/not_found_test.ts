@@ -107,7 +107,7 @@ Deno.test("the answer says that only a part of a project's folder is searched", 
   const { text } = await session.load("theirs");
   assert.match(
     text,
-    /^The server skips part of a folder of skills in the project \(\.claude\/skills\): it has more than 1000 folders and links, .*\n\nSkill 'theirs' not found/,
+    /^The server skips part of a folder of skills in the project \(\.claude\/skills\): the skill folders of the project have more than 1000 folders and links, .*\n\nSkill 'theirs' not found/,
   );
   assert.match(text, /- mine: About mine/);
 });
