@@ -6,6 +6,7 @@ import { join } from "../src/fs/paths.ts";
 import { settingsFor } from "./testing/command_line.ts";
 import { MODULES, read } from "./testing/docs.ts";
 import { REPOSITORY } from "./testing/environment.ts";
+import { DiskSpy } from "./testing/fakes.ts";
 import { LocalServer } from "./testing/local_server.ts";
 import { lacks } from "./testing/needs.ts";
 import { filesPlace, Place, skillMd } from "./testing/place.ts";
@@ -129,6 +130,13 @@ const CHECKS: Readonly<Record<number, Check>> = {
     }
     const { content } = await readPath(place, "data");
     assert.match(content[0].text, /^Cannot return 9 files at once: .*"data\/8/);
+  },
+  53: async () => {
+    using place = new Place();
+    for (let index = 0; index < 100; index++) place.skill(HOME, `s${index}`);
+    using disk = new DiskSpy();
+    await ask(place, "tools/list", {});
+    assert.ok(disk.counts.get("openSync")! >= 100);
   },
   55: async () => {
     using place = filesPlace();
