@@ -1324,7 +1324,7 @@ export class SkillRegistry {
         "Cannot access the files of a skill: the first argument is not a skill; check whether find() returned one",
       );
     }
-    const hidingIn = this.#hiding();
+    const hidingIn = this.#last && this.#hidingAfter(this.#last);
     return {
       skill,
       trusted: this.#last?.project.trusted ?? [],
@@ -1338,12 +1338,8 @@ export class SkillRegistry {
     };
   }
 
-  /** Returns nothing before the first scan. */
-  #hiding(): HidingIn | undefined {
-    return this.#last && hidingAmong(
-      this.#last.decided,
-      this.#inputFor(this.#last.project),
-    );
+  #hidingAfter({ decided, project }: Scan): HidingIn {
+    return hidingAmong(decided, this.#inputFor(project));
   }
 
   /** Returns what all scans have in common. */
@@ -1376,7 +1372,7 @@ export class SkillRegistry {
       name,
       await this.#scanDeeper(deepenRoots(this.#roots), project),
     );
-    const hidingIn = this.#hiding();
+    const hidingIn = this.#hidingAfter(this.#last);
     return found.flatMap((diagnostic) => {
       const { file } = diagnostic;
       const names = [name, basename(file)];
@@ -1384,7 +1380,7 @@ export class SkillRegistry {
       const { state } = this.#policy.decide(subject);
       const hiddenFrom = strictest(
         STATES[state].hiddenFrom,
-        hidingIn?.(location) ?? "nobody",
+        hidingIn(location),
       );
       if (!sees("model", { hiddenFrom })) return [];
       const projectPath = project.pathIn(location);

@@ -326,9 +326,8 @@ function toReportedRoot(
   { root, scope, status, skillCount, repeatedCount }: SkillRootReport,
 ): ReportedRoot {
   const { path, recursive } = root;
-  const skills = skillCount;
-  const repeated = repeatedCount;
-  return { path, scope, recursive, status, skills, repeated };
+  const counts = { skills: skillCount, repeated: repeatedCount };
+  return { path, scope, recursive, status, ...counts };
 }
 
 /**

@@ -138,7 +138,7 @@ function createSkillPrompt(entries: readonly SkillEntry[]): Prompt {
 
 const MAX_NEAR_NAMES = 5;
 
-/** @throws {InvalidParamsError} If the user can load no such skill. It has similar names. */
+/** @throws {InvalidParamsError} If the user can load no such skill. It offers similar names. */
 function requirePrompt(
   { name: prompt, arguments: input }: Params<"prompts/get">,
   registry: SkillSource,

@@ -24,7 +24,7 @@ const NO_TOKEN =
   'Cannot serve other machines without a token: set SKILL_SERVER_TOKEN to the output of "openssl rand -hex 32", or listen on this machine only (deno serve --host 127.0.0.1)';
 
 const UNKNOWN_HOST =
-  "The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS, or set only SKILL_SERVER_TOKEN, with which any host may connect";
+  "The Host or Origin header names an unknown host: add it to SKILL_SERVER_HOSTS, or set only SKILL_SERVER_TOKEN, so that tokens decide instead";
 
 const WRONG_TOKEN =
   "The bearer token is missing or wrong: send a valid one, without its name, in the Authorization header";

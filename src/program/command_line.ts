@@ -239,7 +239,7 @@ function formatParseError(message: string): string {
   if (unknown !== undefined) {
     const word = unknown.replace(/^-+/, "");
     if (/^(?:allow|deny|no-config|import-map)\b/.test(word)) {
-      return `Cannot use ${unknown} after the module: it is an option of Deno; write it before the module, or install the command with it`;
+      return `Cannot use ${unknown} after the module: it is an option of Deno; write it before the module, or install or compile the program with it`;
     }
     if (/^(?:host|port)$/.test(word)) {
       return `Cannot use ${unknown}: this program serves on stdin and stdout; serve over HTTP with deno serve (docs/http.md)`;
